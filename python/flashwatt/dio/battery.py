@@ -32,7 +32,7 @@ def gigabytes(j_per_mb: float, wh: float) -> float:
 def table_of(files: Sequence[Path], wh: float) -> tuple[list[dict[str, Any]], list[str]]:
     """Give the rows of results and run reports, and warnings. Raises `FlashwattError` for a file without energy.
 
-    Targets of one name are told apart by their files.
+    Where targets have the same name, that of the file stands beside it.
     """
     if not (math.isfinite(wh) and wh > 0):
         raise _core.FlashwattError(f"--wh: found {wh:g}; expected the energy of a battery in Wh, > 0")

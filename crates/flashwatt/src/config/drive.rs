@@ -80,12 +80,12 @@ impl Drive {
         }
     }
 
-    /// Requests that it accepts at a time.
-    pub fn queue_depth(&self) -> u64 {
+    /// Requests that one drive accepts at a time. None of an array: its depth is no setting.
+    pub fn queue_depth(&self) -> Option<u32> {
         match self {
-            Drive::Ssd(ssd) => ssd.device.host_link.queue_depth.into(),
-            Drive::Hdd(tables) => tables.hdd.interface.queue_depth.into(),
-            Drive::Array(table) => table.array.places().flatten().map(Drive::queue_depth).sum(),
+            Drive::Ssd(ssd) => Some(ssd.device.host_link.queue_depth),
+            Drive::Hdd(tables) => Some(tables.hdd.interface.queue_depth),
+            Drive::Array(_) => None,
         }
     }
 

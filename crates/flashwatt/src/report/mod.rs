@@ -494,15 +494,17 @@ fn fewer_than_asked<F: Figures>(config: &Config, outcome: &Outcome<F>) -> Option
     ended_early.then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured"))
 }
 
-/// A closed loop that never has as many requests under way as it asks for: the drive has no room for them.
+/// A closed loop that never has as many requests under way as it asks for: the drive has no room for them. Not of an array: the
+/// default depth of its workload is that of whole members of one preset, and a degraded or a mixed array has less room.
 fn deeper_than_the_drive(config: &Config) -> Option<String> {
     let crate::config::Workload::Synthetic(synthetic) = &config.workload else { return None };
     let crate::config::Arrivals::Closed { queue_depth } = synthetic.arrivals else { return None };
-    let (asked, room) = (u64::from(queue_depth) * u64::from(synthetic.processes.max(1)), config.drive.queue_depth());
+    let room = u64::from(config.drive.queue_depth()?);
+    let asked = u64::from(queue_depth) * u64::from(synthetic.processes.max(1));
     (config.host.is_none() && asked > room).then(|| {
         format!(
-            "the workload keeps {room} requests under way, not {asked}: the drive's queue has no more places; a deeper one of \
-             the host needs [host]"
+            "the workload asks for {asked} requests under way, and the drive accepts {room}: that many are under way (requests \
+             wait in a queue of the host with [host])"
         )
     })
 }

@@ -1,8 +1,8 @@
 //! Work of the translation layer for which the drive waits until it is idle.
 //!
-//! After a time without a request in the drive ([`IdlePace::start_ns`]) the layer is asked for a piece of work, and again at a
-//! distance after each piece ([`IdlePace::gap_ns`]), until it has no more work or a request comes. A piece that has begun is
-//! finished. The end of the run is no idle time: nothing begins after the host's last request has ended.
+//! The layer is asked for a piece of work [`IdlePace::start_ns`] after the drive had its last request, and then
+//! [`IdlePace::gap_ns`] after the end of each piece. That goes on until the layer has no more work or a request comes. A piece
+//! that has begun is finished. The end of the run is no idle time: nothing begins after the host's last request has ended.
 
 use super::Ssd;
 use crate::connector::Cx;

@@ -30,6 +30,20 @@ fn fewer_requests_than_asked() {
     assert_eq!(run(&enough).warnings, [""; 0]);
 }
 
+/// A loop deeper than the drive's queue. Not the default depth, which is the drive's, also where an array has lost a member.
+#[test]
+fn a_loop_deeper_than_the_drive() {
+    let said = |sets: &[&str], of: &str| {
+        let sets = [&["workload.uniform.requests=100", "run.count_drain=true"], sets].concat();
+        warns(&run(&sets), of)
+    };
+    let deeper = "workload.uniform.queue_depth=40";
+    assert!(said(&[deeper], "asks for 40 requests under way, and the drive accepts 32"));
+    assert!(!said(&[deeper, "host.scheduler=none"], "requests under way"), "the host's queue takes them");
+    assert!(!said(&[], "requests under way"));
+    assert!(!said(&["array.members=3", "array.level=raid5", "array.failed_member=1"], "requests under way"));
+}
+
 #[test]
 fn nothing_measured_is_no_complete_run() {
     let report = run(&["run.warmup.seconds=1000", "workload.uniform.requests=100"]);
