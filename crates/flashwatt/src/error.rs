@@ -199,11 +199,11 @@ fn not_there(path: &Path) -> String {
 }
 
 /// The valid name nearest to a misspelt one, whatever is written in capitals; none if no name is near enough. A name without its
-/// unit (`chunk` for `chunk_bytes`) is as near as one with a wrong letter.
+/// unit (`chunk` for `chunk_bytes`) is as near as one with two wrong letters, so that `request` is `requests` first.
 pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let found = found.to_lowercase();
     let distance = |name: &str| match name.strip_prefix(&found).is_some_and(|rest| rest.starts_with('_')) {
-        true => 1,
+        true => 2,
         false => strsim::damerau_levenshtein(&found, &name.to_lowercase()),
     };
     valid
@@ -220,9 +220,10 @@ mod tests {
 
     #[test]
     fn a_name_without_its_unit_is_near() {
-        let names = ["chunk_bytes", "chunks", "level", "spare"];
+        let names = ["chunk_bytes", "level", "request_bytes", "requests", "spare"];
         let near = |found: &str| nearest(found, names);
         assert_eq!(near("chunk").as_deref(), Some("chunk_bytes"));
+        assert_eq!(near("request").as_deref(), Some("requests"));
         assert_eq!(near("Spair").as_deref(), Some("spare"));
         assert_eq!((near("queue"), near("")), (None, None));
     }
