@@ -345,7 +345,7 @@ impl<P: Probe> SsdAccounts<P> {
 
     /// An event of the write buffer. Data that enters or leaves it for the host passes DRAM.
     pub fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
-        if let BufferEvent::Write(_, _, bytes) | BufferEvent::Read(_, _, bytes) = event {
+        if let BufferEvent::Write(_, _, _, bytes) | BufferEvent::Read(_, _, bytes) = event {
             self.dram(now, (bytes.len() as u64 * self.page_data_ns).div_ceil(self.page_bytes));
         }
         self.probe.buffer(now, event);

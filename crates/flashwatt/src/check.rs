@@ -365,14 +365,14 @@ impl Probe for Shadow {
     fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {
         let ops = firmware.plan.ops();
         let fresh = match purpose {
-            Purpose::Write(extent) => self.written(extent),
+            Purpose::Write(_, extent) => self.written(extent),
             Purpose::Destage(entries) => self.destaged(entries),
             Purpose::Read(_) | Purpose::Trim(_) | Purpose::Background => HostData::new(),
         };
         match purpose {
             Purpose::Read(runs) => self.expect_reads(runs, ops),
             Purpose::Trim(extent) => self.trimmed(extent),
-            Purpose::Write(_) | Purpose::Destage(_) | Purpose::Background => {}
+            Purpose::Write(..) | Purpose::Destage(_) | Purpose::Background => {}
         }
         self.follow_programs(ops, &fresh, firmware);
         self.next_seq += ops.len() as u64;
@@ -402,7 +402,7 @@ impl Probe for Shadow {
 
     fn buffer(&mut self, _now: Nanos, event: &BufferEvent) {
         match event {
-            BufferEvent::Write(id, lpn, bytes) => self.buffer_write(*id, *lpn, bytes),
+            BufferEvent::Write(_, id, lpn, bytes) => self.buffer_write(*id, *lpn, bytes),
             BufferEvent::Read(id, lpn, bytes) => self.buffer_read(*id, *lpn, bytes),
             BufferEvent::Trim(lpn) => self.buffer_trim(*lpn),
             BufferEvent::Programmed(id) => self.buffer_programmed(*id),

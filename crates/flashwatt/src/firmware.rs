@@ -2,8 +2,9 @@
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
+use crate::device::spare::Found;
 use crate::device::{Array, Geometry, WearView};
-use crate::ftl::{self, Context, Ftl, Plan, Setup};
+use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 
@@ -94,6 +95,31 @@ impl Firmware {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.idle_work(&mut cx, &mut self.plan);
+    }
+
+    /// The deciding half of a drive after a power cut, from what a scan of all spare areas found. Plan numbers go on from `next`.
+    pub fn rebuilt(mut self, found: &Found, array: &mut Array, next: PlanNumber) -> Self {
+        self.blocks = BlockTable::rebuilt(found, array);
+        self.ftl.rebuild(found, &mut self.blocks, array);
+        self.plan.number_from(next);
+        self
+    }
+
+    /// Plans the next piece of the recovery from a power cut.
+    pub fn recover(&mut self, array: &Array) {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
+        self.ftl.recover(&mut cx, &mut self.plan);
+    }
+
+    /// Takes the erased blocks of each die that are kept for the recovery from a power cut.
+    pub fn keep_recovery_blocks(&mut self) {
+        let geometry = self.blocks.geometry();
+        let (dies, of_die) = (geometry.dies, geometry.recovery_blocks);
+        for die in (0..dies).flat_map(|die| (0..of_die).map(move |_| DieId(die))) {
+            let is_there = self.blocks.take_free(die, None).is_some();
+            assert!(is_there, "no block of {die} is left for a recovery; this is a fault of the simulator");
+        }
     }
 
     /// A block's erase has ended. The plan then lists the dies that may have background work.

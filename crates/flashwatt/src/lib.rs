@@ -129,6 +129,7 @@ internal! {
     cache,
     check,
     controller,
+    crash,
     device,
     files,
     ftl,

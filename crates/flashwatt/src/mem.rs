@@ -102,7 +102,7 @@ const CHECKED: bool = cfg!(any(debug_assertions, feature = "internals"));
 /// Without the feature `internals` no other crate reaches a function that takes such an index. Every index is then an id that
 /// this crate made for that very table (an operation, a die, a block, a page of the configured geometry), never a number from
 /// outside. Measured on the bench presets it saves about a tenth of the time of an operation (`make bench`).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlatTable<T>(Vec<T>);
 
 impl<T> FlatTable<T> {

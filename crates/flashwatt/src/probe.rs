@@ -53,8 +53,12 @@ pub struct OpRecord<'a> {
 /// A request that has completed.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestRecord {
-    /// The request.
+    /// Its id in the drive, which a later request may get.
+    pub id: RequestId,
+    /// What it asks for.
     pub kind: RequestKind,
+    /// Whether it is a write that asked for completion on flash (FUA).
+    pub fua: bool,
     /// Time at which it entered the device, in ns.
     pub admitted_ns: Nanos,
     /// Time at which it completed, in ns.
@@ -70,8 +74,8 @@ pub struct RequestRecord {
 pub enum Purpose<'a> {
     /// The host reads these extents.
     Read(&'a [Extent]),
-    /// The host writes these pages, as far as they find room.
-    Write(Extent),
+    /// A request of the host writes these pages, as far as they find room.
+    Write(RequestId, Extent),
     /// These entries of the write buffer go to flash.
     Destage(&'a [EntryId]),
     /// The host trims these pages.
@@ -83,8 +87,8 @@ pub enum Purpose<'a> {
 /// An event of the write buffer.
 #[derive(Clone, Debug)]
 pub enum BufferEvent {
-    /// The host writes these bytes of a unit into an entry.
-    Write(EntryId, Lpn, Bytes),
+    /// A request of the host writes these bytes of a unit into an entry.
+    Write(RequestId, EntryId, Lpn, Bytes),
     /// The host reads these bytes of a unit from an entry.
     Read(EntryId, Lpn, Bytes),
     /// The content of the buffer for this unit is void, unless its program is under way.
@@ -286,7 +290,7 @@ impl<W: Write> Probe for OpLog<W> {
 
     fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
         let (cause, bytes) = match event {
-            BufferEvent::Write(_, _, bytes) => ("write", bytes),
+            BufferEvent::Write(_, _, _, bytes) => ("write", bytes),
             BufferEvent::Read(_, _, bytes) => ("read", bytes),
             BufferEvent::Trim(_) | BufferEvent::Programmed(_) => return,
         };

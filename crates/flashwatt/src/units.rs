@@ -83,6 +83,9 @@ impl RequestId {
     /// Stands in for a request where the work of an idle drive is meant.
     pub const IDLE_WORK: RequestId = RequestId(Self::BACKGROUND - 1);
 
+    /// Stands in for a request where the recovery from a power cut is meant.
+    pub const RECOVERY: RequestId = RequestId(Self::BACKGROUND - 2);
+
     /// Stands in for a request where the background work of a die is meant.
     #[inline(always)]
     pub const fn background_of(die: DieId) -> RequestId {

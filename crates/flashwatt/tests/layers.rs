@@ -64,6 +64,7 @@ const LAYERS: &[&str] = &[
     "inspect",
     "age",
     "drive",
+    "crash",
     "reprice",
     "power",
 ];

@@ -1,6 +1,7 @@
 //! The state of blocks that follows from the map: valid pages, free blocks, candidates for collection.
 
 mod persist;
+mod rebuild;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

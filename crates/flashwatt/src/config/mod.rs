@@ -38,6 +38,7 @@ use crate::error::{Error, Fault, Place};
 use crate::units::SECTOR_BYTES;
 
 mod capacity;
+mod cuts;
 mod drive;
 mod layers;
 mod parse;

@@ -490,7 +490,7 @@ impl Controller {
 #[inline(always)]
 fn referee(op: &Op, array: &mut Array) {
     match op.kind {
-        OpKind::Read if op.is_blank => array.start_blank_read(op.at),
+        OpKind::Read | OpKind::SpareRead if op.is_blank => array.start_blank_read(op.at),
         OpKind::Read | OpKind::SpareRead | OpKind::Copy => array.start_read(op.at),
         OpKind::Program => array.start_program(op.at),
         OpKind::Erase => array.start_erase(op.at.block),

@@ -20,7 +20,7 @@ use crate::accounts::SsdAccounts;
 use crate::connector::Seats;
 use crate::device::phases::Courses;
 use crate::device::settings::Timing;
-use crate::device::{Array, Geometry};
+use crate::device::{Array, FlashAddress, Geometry};
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::mem::FlatTable;
@@ -49,6 +49,8 @@ pub struct Controller {
     /// The queue of an operation, by kind and cause.
     queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
     preemptible: bool,
+    /// Whether no background work begins: the drive recovers from a power cut.
+    rests: bool,
     ops: OpTable,
     next_seq: u64,
     dies: FlatTable<DieQueue>,
@@ -95,6 +97,7 @@ impl Controller {
             active_dies_max,
             queues: queues::queues_of(&settings.policy.build),
             preemptible,
+            rests: false,
             ops: OpTable::default(),
             next_seq: 0,
             dies: (0..geometry.dies)
@@ -134,9 +137,18 @@ impl Controller {
         self.next_seq = first.0;
     }
 
+    /// Lets dies begin with background work, or keeps them from it.
+    pub fn allow_background(&mut self, may_begin: bool) {
+        self.rests = !may_begin;
+    }
+
     /// Notes that a die may have background work.
     #[inline]
     pub fn wake(&mut self, die: DieId, firmware: &Firmware) {
+        if self.rests {
+            cold_path();
+            return;
+        }
         if self.dies[die.idx()].background == 0 && firmware.ftl.wants_background(die, &firmware.blocks) {
             if self.dies[die.idx()].ready & Queue::OF_BACKGROUND == 0 {
                 self.dies[die.idx()].background_since = self.next_seq;
@@ -170,6 +182,12 @@ impl Controller {
             let times = self.courses.times_until(now, op.kind, die.started, die.stage, bus_free_at);
             flash.accounts.op_cut(op.kind, op.cause, &times);
         }
+    }
+
+    /// The operations under way: their kinds, plan numbers and pages.
+    pub fn under_way(&self) -> impl Iterator<Item = (OpKind, u64, FlashAddress)> + '_ {
+        let running = self.dies.iter().filter(|die| die.running.is_some());
+        running.map(|die| (self.ops[die.running].kind, self.ops[die.running].seq, self.ops[die.running].at))
     }
 
     #[inline(always)]

@@ -37,6 +37,7 @@ struct Block {
 }
 
 /// The array.
+#[derive(Clone)]
 pub struct Array {
     geometry: Geometry,
     order: ProgramOrder,
@@ -313,6 +314,47 @@ impl Array {
             (block.erases, block.erased_at) = (0, 0);
         }
         self.total_erases = 0;
+    }
+
+    /// The array after a power cut: nothing is planned or under way. The pages `torn` were being programmed; they count as
+    /// programmed, although nothing can be read there.
+    pub fn after_cut(&self, torn: &[FlashAddress]) -> Array {
+        let mut array = Array {
+            programmed: self.programmed.clone(),
+            blocks: self.blocks.clone(),
+            programmed_pages: self.programmed_pages.clone(),
+            total_erases: self.total_erases,
+            erases_before: self.erases_before,
+            ..Array::new(self.geometry.clone(), self.order)
+        };
+        for block in array.blocks.iter_mut() {
+            (block.holds, block.row, block.planned) = (0, 0, block.frontier);
+        }
+        torn.iter().for_each(|&at| array.give_up(at));
+        array
+    }
+
+    /// Counts a page as programmed, although nothing can be read there.
+    fn give_up(&mut self, at: FlashAddress) {
+        let (word, bit) = self.bit(at);
+        if self.programmed[word] >> bit & 1 == 0 {
+            self.programmed[word] |= 1 << bit;
+            self.blocks[at.block.idx()].programmed += 1;
+            self.programmed_pages[at.die.idx()] += 1;
+        }
+    }
+
+    /// Gives up the erased pages before the last programmed one of a block, as if they were programmed: a layer that writes blocks
+    /// from front to back does not come back to them.
+    pub fn give_up_gaps(&mut self, block: BlockId) {
+        for page in 0..self.planned_pages(block) {
+            self.give_up(FlashAddress { page, ..self.first(block) });
+        }
+    }
+
+    /// The drive's layout.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
     }
 
     /// Writes the array of a drive at rest: which pages are programmed, and wear.

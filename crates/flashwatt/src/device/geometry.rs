@@ -32,6 +32,8 @@ pub struct Geometry {
     pub unit_bytes: u32,
     /// Map units that the host can address.
     pub logical_units: u32,
+    /// Erased blocks of each die that are kept for the recovery from a power cut.
+    pub recovery_blocks: u32,
     /// log2 of `unit_bytes`, which is a power of two.
     unit_shift: u32,
     block_div: Divisor,
@@ -60,6 +62,7 @@ impl Geometry {
             unit_bytes,
             unit_shift: unit_bytes.trailing_zeros(),
             logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
+            recovery_blocks: device.recovery_blocks,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
             dies_div: Divisor::new(dies),

@@ -4,6 +4,7 @@ pub mod array;
 pub mod geometry;
 pub mod phases;
 pub mod settings;
+pub mod spare;
 mod wear_view;
 
 pub use array::Array;

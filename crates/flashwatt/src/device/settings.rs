@@ -33,6 +33,9 @@ pub struct Device {
     /// How layers that map blocks lay logical pages out over the dies.
     #[serde(default, skip_serializing_if = "BlockStripe::is_default")]
     pub block_stripe: BlockStripe,
+    /// Erased blocks of each die that the translation layer keeps for its recovery from a power cut; 0 in runs without cuts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub recovery_blocks: u32,
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
@@ -59,6 +62,11 @@ impl BlockStripe {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde asks for
+fn is_zero(blocks: &u32) -> bool {
+    *blocks == 0
 }
 
 /// Timing of the flash array and its buses, in nanoseconds.

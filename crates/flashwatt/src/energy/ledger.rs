@@ -105,6 +105,11 @@ impl Ledger {
         Ledger { dies, busy_dies_ns: vec![0; dies as usize + 1], ..Ledger::default() }
     }
 
+    /// Operations of a kind that have ended, over all causes.
+    pub fn operations_of(&self, kind: OpKind) -> u64 {
+        OpKind::BOOKED.iter().zip(&self.operations).filter(|(booked, _)| **booked == kind).flat_map(|(_, of)| of).sum()
+    }
+
     /// Books the end of an operation that took `over_ns` longer than others of its kind: a read that waited for the
     /// bus, a program of an upper page. All other phases have one length for all operations of a kind:
     /// [`Self::book_whole`] books them together, when the window ends.

@@ -1,6 +1,7 @@
 //! The whole map in one table.
 
 use crate::device::Geometry;
+use crate::device::spare::Found;
 use crate::mem::{FlatTable, advise_huge, prefetch, sparse};
 use crate::units::{Lpn, Ppn};
 
@@ -63,6 +64,15 @@ impl FlatMap {
     /// The page holds nothing from now on.
     pub fn remove(&mut self, lpn: Lpn) {
         self.entries[lpn.idx()] = NOTHING;
+    }
+
+    /// Gives each page of a new map the address at which a scan found its newest version.
+    pub fn rebuild(&mut self, found: &Found) {
+        for lpn in (0..self.geometry.logical_units).map(Lpn) {
+            if let Some(ppn) = found.newest(lpn) {
+                self.set(lpn, ppn);
+            }
+        }
     }
 
     /// Prefetches an entry into the machine's caches.

@@ -15,6 +15,7 @@ pub mod schemes;
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
+use crate::device::spare::{Found, Ties};
 use crate::device::{Array, Geometry, WearView};
 use crate::error::Error;
 pub use crate::operation::{Cause, OpKind};
@@ -169,6 +170,26 @@ pub trait Ftl: Send {
     fn merges(&self) -> bool {
         false
     }
+
+    /// Whether [`Self::rebuild`] is there: a drive with this layer comes back after a power cut.
+    fn survives_cuts(&self) -> bool {
+        false
+    }
+
+    /// Which of two addresses with the same version of a page a scan takes.
+    fn ties(&self) -> Ties {
+        Ties::Copy
+    }
+
+    /// Rebuilds the tables of a fresh layer after a power cut, from what a scan of all spare areas found. `blocks` has been
+    /// rebuilt from that already ([`BlockTable::rebuilt`]). Later versions of a page than the newest one found are lost.
+    fn rebuild(&mut self, _found: &Found, _blocks: &mut BlockTable, _array: &mut Array) {
+        unreachable!("it was asked whether the layer survives a cut");
+    }
+
+    /// Plans the next piece of the work that a rebuilt layer must do before it serves requests. All operations of the piece
+    /// before it have ended. An empty plan says that nothing is left.
+    fn recover(&mut self, _cx: &mut Context, _plan: &mut Plan) {}
 
     /// Writes the state of a drive at rest to a snapshot: everything that results depend on and that does not follow from
     /// the content of the blocks.

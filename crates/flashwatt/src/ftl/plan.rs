@@ -201,6 +201,13 @@ impl Plan {
         self.push_read(OpKind::SpareRead, ppn, cause, after)
     }
 
+    /// Adds a read of the spare area of the page at `ppn`, which is erased, as [`Self::read_blank`] of a page.
+    pub fn read_blank_spare(&mut self, ppn: Ppn, cause: Cause) -> PlanIndex {
+        let op = self.push_read(OpKind::SpareRead, ppn, cause, None);
+        self.ops[op.0 as usize].is_blank = true;
+        op
+    }
+
     #[inline]
     fn push_read(&mut self, kind: OpKind, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         let (source, replaces) = (Ppn::NONE, BlockId::NONE);

@@ -195,6 +195,11 @@ macro_rules! schemes {
                 }
             }
 
+            /// Whether its recovery from a power cut merges blocks, and needs an erased block of each die for that.
+            pub(crate) fn merges_at_recovery(&self) -> bool {
+                !self.collects()
+            }
+
             /// Whether a drive can start with a place for every page and nothing written.
             pub(crate) fn starts_mapped(&self) -> bool {
                 match self {

@@ -297,6 +297,16 @@ impl StartState {
         Err(Error::Config(vec![fault.expected("the [device], [ftl], [gc] and [wear] that it was made from")]))
     }
 
+    /// The drive itself, at time 0, with a probe that is made of its parts.
+    pub(crate) fn into_cuttable<P: Probe>(
+        mut self,
+        config: &Config,
+        probe: impl FnOnce(&Geometry, &mut Firmware, &Array) -> P,
+    ) -> Ssd<P> {
+        let probe = probe(&self.geometry, &mut self.firmware, &self.array);
+        Ssd::new(config.ssd(), self.firmware, self.array, None, probe)
+    }
+
     /// The drive itself, at time 0, with a recording over time if any, and prepared for a number of requests, if that is known.
     pub(crate) fn into_ssd<P: Probe>(
         self,

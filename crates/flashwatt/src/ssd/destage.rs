@@ -130,7 +130,7 @@ impl<P: Probe> Ssd<P> {
         self.flash.accounts.buffered.coalesced += u64::from(put.coalesced);
         self.flash.accounts.written.host_units += 1;
         self.flash.accounts.written.host_bytes += bytes.len() as u64;
-        self.flash.accounts.buffer(now, &BufferEvent::Write(put.entry, lpn, bytes));
+        self.flash.accounts.buffer(now, &BufferEvent::Write(id, put.entry, lpn, bytes));
         true
     }
 
@@ -264,6 +264,9 @@ impl<P: Probe> Ssd<P> {
             if let Some(work) = &mut self.idle_work {
                 work.op_ended();
             }
+        } else if ended.request == RequestId::RECOVERY {
+            cold_path();
+            self.recovery_op_ended();
         } else if ended.request.as_background().is_none() {
             self.batch_op_ended(ended.request, ended.number, cx);
         }

@@ -11,12 +11,13 @@ use std::hint::cold_path;
 use crate::accounts::{SsdAccounts, SsdFigures};
 use crate::connector::{Completion, Cx, Device, Request, Seats, Status, Tag, Upcoming};
 use crate::controller::{Controller, MeteredFlash};
-use crate::device::{Array, Geometry};
+use crate::device::{Array, FlashAddress, Geometry};
 use crate::energy::Series;
 use crate::energy::window::{AtEnd, Window};
 use crate::error::{Error, Fault};
 use crate::firmware::Firmware;
 use crate::mem::FlatTable;
+use crate::operation::OpKind;
 use crate::probe::Probe;
 use crate::units::{DieId, Nanos, RequestId};
 
@@ -25,6 +26,7 @@ mod destage;
 mod host_link;
 mod idle;
 mod link;
+mod recovery;
 mod requests;
 pub mod settings;
 mod untimed;
@@ -33,6 +35,7 @@ use batches::Buffered;
 use host_link::LinkShares;
 use idle::IdleWork;
 use link::Link;
+use recovery::Recovery;
 use requests::Active;
 use settings::Settings;
 pub use untimed::Untimed;
@@ -56,6 +59,8 @@ pub struct Ssd<P: Probe> {
     buffer_changed: bool,
     /// The work of an idle drive, if its layer has any.
     idle_work: Option<Box<IdleWork>>,
+    /// After a power cut, the work that the drive does before it serves requests.
+    recovery: Option<Box<Recovery>>,
     /// Has the host sent its last request?
     draining: bool,
     /// The first of the drive's seats, that of die 0.
@@ -96,11 +101,17 @@ impl<P: Probe> Ssd<P> {
             buffered: buffered.map(Box::new),
             buffer_changed: false,
             idle_work,
+            recovery: None,
             draining: false,
             first_seat: 0,
             seats: LinkSeats::default(),
             geometry,
         }
+    }
+
+    /// The flash operations under way: their kinds, plan numbers and pages.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = (OpKind, u64, FlashAddress)> + '_ {
+        self.controller.under_way()
     }
 
     /// Takes the drive apart: its accounts, its firmware and its flash.
@@ -161,6 +172,10 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn settle(&mut self, cx: &mut Cx) -> bool {
+        if self.recovery.is_some() {
+            cold_path();
+            self.settle_recovery(cx);
+        }
         if self.buffer_changed {
             cold_path();
             self.settle_buffer(cx);
@@ -170,7 +185,7 @@ impl<P: Probe> Device for Ssd<P> {
             self.settle_idle_work(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-        false
+        !cx.done.is_empty() // of requests that waited for the recovery
     }
 
     fn drain(&mut self, now: Nanos) {

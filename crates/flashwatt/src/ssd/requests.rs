@@ -59,6 +59,10 @@ impl<P: Probe> Ssd<P> {
     /// Plans a request that has arrived in the device.
     #[inline(always)]
     pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
+        if self.recovery.is_some() && self.is_recovering(id) {
+            cold_path();
+            return;
+        }
         if self.buffered.is_some() {
             cold_path();
             return self.plan_buffered(id, cx);
@@ -90,7 +94,7 @@ impl<P: Probe> Ssd<P> {
             RequestKind::Read => Purpose::Read(&[extent]),
             RequestKind::Write => {
                 let tail_partial = extent.tail_partial && written == extent.pages;
-                Purpose::Write(Extent { pages: written, tail_partial, ..extent })
+                Purpose::Write(id, Extent { pages: written, tail_partial, ..extent })
             }
             _ => Purpose::Trim(extent),
         };
@@ -195,6 +199,8 @@ impl<P: Probe> Ssd<P> {
         let (now, active) = (cx.now(), &self.requests[id.idx()]);
         self.flash.accounts.request_left(now);
         self.flash.accounts.probe.request_ended(&RequestRecord {
+            id,
+            fua: active.request.fua,
             kind: active.request.kind,
             admitted_ns: active.admitted_ns,
             end_ns: now,

@@ -141,6 +141,7 @@ fn device(
         spare_fraction: capacity.spare_fraction,
         op_ratio: capacity.op_ratio,
         block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
+        recovery_blocks: 0,
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,

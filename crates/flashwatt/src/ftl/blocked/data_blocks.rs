@@ -14,10 +14,12 @@
 //! The simulator keeps the addresses of all pages in one table. The drive's own tables are those that the scheme declares.
 
 mod persist;
+mod rebuild;
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::settings::{BlockStripe, ProgramOrder};
+use crate::device::spare::{Found, Ties};
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Plan, PlanIndex};
@@ -29,6 +31,7 @@ use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use crate::wear::WearPolicy;
+use rebuild::Recovery;
 
 /// The number of a logical block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -80,6 +83,10 @@ pub trait OnDataBlocks: Send {
 
     /// Bytes of the drive's tables.
     fn mapping_bytes(&self) -> u64;
+
+    /// Every logical block has one data block or none, all further blocks are erased, and the scheme has none of its own: what
+    /// it needs beside is put right.
+    fn recovered(&mut self, _cx: &mut Context) {}
 
     /// Writes the scheme's state to a snapshot, without its data blocks.
     fn save_own(&self, _out: &mut StateWriter) {}
@@ -175,6 +182,25 @@ impl<S: OnDataBlocks> Ftl for S {
         true
     }
 
+    fn survives_cuts(&self) -> bool {
+        true
+    }
+
+    fn ties(&self) -> Ties {
+        Ties::Source
+    }
+
+    fn rebuild(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) {
+        self.data_mut().rebuild(found, blocks, array);
+    }
+
+    fn recover(&mut self, cx: &mut Context, plan: &mut Plan) {
+        self.data_mut().recover(cx, plan);
+        if plan.ops().is_empty() {
+            self.recovered(cx);
+        }
+    }
+
     fn save(&self, out: &mut StateWriter) {
         self.data().save(out);
         self.save_own(out);
@@ -210,6 +236,8 @@ pub struct DataBlocks {
     frontier: FlatTable<u16>,
     /// For each die, the pending move of cold data.
     moves: FlatTable<Option<Move>>,
+    /// After a power cut, the logical blocks that must be merged, and the blocks that are no data blocks.
+    recovery: Recovery,
 }
 
 /// A move of cold data into a worn block.
@@ -240,6 +268,7 @@ impl DataBlocks {
             data: vec![0; logical_blocks as usize].into(),
             frontier: vec![0; geometry.blocks as usize].into(),
             moves: vec![None; geometry.dies as usize].into(),
+            recovery: Recovery::default(),
             geometry: geometry.clone(),
         }
     }

@@ -112,6 +112,12 @@ impl Cmt {
         lpn.0 / self.entries_per_page
     }
 
+    /// The logical pages whose entries a translation page holds.
+    pub fn entries_of(&self, page: u32) -> impl Iterator<Item = Lpn> + use<> {
+        let first = page * self.entries_per_page;
+        (first..(first + self.entries_per_page).min(self.slot_of.len() as u32)).map(Lpn)
+    }
+
     /// Number of entries that follow that of `lpn` in its translation page.
     pub fn rest_of_page(&self, lpn: Lpn) -> u32 {
         let end = (self.page_of(lpn) + 1) * self.entries_per_page;

@@ -19,6 +19,7 @@ pub(super) mod cmt;
 mod gc_slots;
 pub(super) mod mapping;
 pub(super) mod options;
+mod recovery;
 mod translation;
 
 use std::collections::VecDeque;
@@ -29,6 +30,7 @@ use super::plan::{BusyBy, Plan, ReplicaChoice};
 use super::{Context, Ftl, Grain};
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
+use crate::device::spare::Found;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::Setup;
@@ -42,6 +44,7 @@ use cmt::EvictionOrder;
 use gc_slots::GcSlots;
 use mapping::{Mapping, behind, read_behind};
 use options::Settings;
+use recovery::Recovery;
 
 /// Bound on the places of each translation page in the queues for trimmed entries. A page may have several places if it
 /// was rewritten in between.
@@ -56,6 +59,8 @@ pub struct Demand<O, K> {
     blocked: Vec<DieId>,
     /// For each die, the translation pages that hold entries of trimmed pages.
     trimmed: FlatTable<VecDeque<u32>>,
+    /// After a power cut, what is left to do before the layer serves requests.
+    recovery: Option<Recovery>,
     choice: ReplicaChoice,
     busy_by: BusyBy,
     scheme: PhantomData<K>,
@@ -76,6 +81,7 @@ impl<O: EvictionOrder, K> Demand<O, K> {
             slots: GcSlots::new(settings.gc_channels, geometry),
             blocked: Vec::new(),
             trimmed: vec![VecDeque::new(); geometry.dies as usize].into(),
+            recovery: None,
             choice: ReplicaChoice::default(),
             busy_by: BusyBy::default(),
             scheme: PhantomData,
@@ -283,6 +289,22 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
 
     fn mapping_bytes(&self) -> u64 {
         self.map.bytes()
+    }
+
+    fn survives_cuts(&self) -> bool {
+        true
+    }
+
+    fn rebuild(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) {
+        self.map.truth.rebuild(found);
+        self.map.tps.rebuild(found, blocks);
+        self.pages.rebuild(blocks, array);
+        self.recovery = Some(Recovery::EraseMap);
+    }
+
+    fn recover(&mut self, cx: &mut Context, plan: &mut Plan) {
+        self.says_how(plan);
+        self.recover_map(cx, plan);
     }
 
     fn save(&self, out: &mut StateWriter) {

@@ -8,6 +8,7 @@
 //! pages and copies; the last free block of the share is reserved for copies (law 6g).
 
 use crate::blocks::{BlockState, BlockTable};
+use crate::device::spare::Found;
 use crate::device::{Array, Geometry};
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::plan::{Plan, PlanIndex};
@@ -309,6 +310,31 @@ impl TranslationPages {
             require(self.free(die) <= drive.blocks.free_blocks(die), "fewer free blocks than the map claims")?;
         }
         Ok(())
+    }
+
+    /// Takes over the blocks of the map after a power cut. Their pages are void: the map is written anew.
+    pub fn rebuild(&mut self, found: &Found, blocks: &mut BlockTable) {
+        let geometry = self.geometry.clone();
+        let of_map = |ppn: u32| found.at(Ppn(ppn)).is_some_and(|(owner, _)| owner.0 >= geometry.logical_units);
+        for block in (0..geometry.blocks).map(BlockId) {
+            let first = geometry.first_ppn(block).0;
+            if !blocks.is_in_use(block) || !(first..first + geometry.units_per_block).any(of_map) {
+                continue;
+            }
+            blocks.set_apart(block);
+            while let Some(unit) = blocks.next_valid(block, 0) {
+                blocks.set_invalid(Ppn(first + unit));
+            }
+            self.dies[geometry.die_of_block(block).idx()].blocks.push(block);
+        }
+    }
+
+    /// Plans the erase of all blocks of the map.
+    pub fn erase_all(&mut self, cx: &mut Context, plan: &mut Plan) {
+        for &block in self.dies.iter().flat_map(|die| &die.blocks) {
+            cx.blocks.condemn(block);
+            plan.erase(self.geometry.first_ppn(block), Cause::Map);
+        }
     }
 
     /// Lays down all copies of all pages on a fresh drive, behind the data.

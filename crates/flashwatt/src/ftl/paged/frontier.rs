@@ -20,6 +20,13 @@ impl Frontier {
         Frontier { next: first, end: first + geometry.units_per_block }
     }
 
+    /// A frontier behind the first `pages` pages of a block.
+    pub fn behind(geometry: &Geometry, block: BlockId, pages: u32) -> Self {
+        let mut frontier = Frontier::at(geometry, block);
+        frontier.next += pages * geometry.units_per_page;
+        frontier
+    }
+
     /// Writes the frontier to a snapshot.
     pub fn save(self, out: &mut StateWriter) {
         out.u32(if self.is_full() { u32::MAX } else { self.next });

@@ -6,6 +6,7 @@
 //! which learns of every move.
 
 mod persist;
+mod rebuild;
 
 use std::hint::cold_path;
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
+use crate::device::spare::Found;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::flat_map::FlatMap;
@@ -288,6 +289,15 @@ impl Ftl for PageFtl {
 
     fn mapping_bytes(&self) -> u64 {
         u64::from(self.geometry.logical_units) * ENTRY_BYTES
+    }
+
+    fn survives_cuts(&self) -> bool {
+        true
+    }
+
+    fn rebuild(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) {
+        self.map.rebuild(found);
+        self.pages.rebuild(blocks, array);
     }
 
     fn save(&self, out: &mut StateWriter) {

@@ -348,6 +348,16 @@ impl OnDataBlocks for Superblock {
         (units + logs + log_pages) * ENTRY_BYTES
     }
 
+    /// Either all dies of a unit have a data block or none has.
+    fn recovered(&mut self, cx: &mut Context) {
+        for first in (0..self.data.logical_blocks()).step_by(self.data.geometry().dies as usize).map(Lbn) {
+            let members: Vec<Lbn> = self.members(first).collect();
+            if members.iter().any(|&of| self.data.data_block(of).is_some()) {
+                members.into_iter().for_each(|of| self.data.open_missing(of, cx));
+            }
+        }
+    }
+
     fn save_own(&self, out: &mut StateWriter) {
         self.logs.save(out);
     }

@@ -1,0 +1,26 @@
+//! Power cuts: what is lost, and what coming back costs.
+//!
+//! ```text
+//! Witness (a probe) ── follows the spare areas and what the host was promised
+//!    │ cut at any instant
+//! Remains ── what is on flash then: pages, spare areas, torn pages, half-erased blocks
+//!    │ power_on
+//! Ssd ── scans, rebuilds its tables, recovers; then every page is compared with the promises
+//! ```
+//!
+//! A cut does not end the run that is cut: the remains are copied, and the run goes on to the next cut.
+//!
+//! The rules of durability: without a write buffer, a write is durable when it has completed. With one, it is durable when it has
+//! completed with forced unit access (FUA), or when a flush has completed that came after its completion. A version may come back
+//! after a newer one was written only if the newer one was not durable. A trim is not recorded on flash: until the page is written
+//! again, old data of that page may be seen, never another page's.
+
+mod promises;
+mod remains;
+mod trial;
+mod witness;
+
+pub use promises::{Fate, Promises};
+pub use remains::{Recovered, Remains};
+pub use trial::{Cost, Powered, recover};
+pub use witness::Witness;

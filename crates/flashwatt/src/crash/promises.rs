@@ -1,0 +1,190 @@
+//! What the host may rely on: the versions of each page, and which of them are durable.
+
+use std::collections::BTreeMap;
+
+use crate::units::{Lpn, Nanos, RequestId};
+
+/// The versions that may come back after a power cut.
+#[derive(Clone, Debug)]
+pub struct Promises {
+    units: Vec<Unit>,
+    /// The versions that a request under way has written.
+    by_request: BTreeMap<RequestId, Vec<(Lpn, u64)>>,
+    /// Whether a write that has completed is durable by that.
+    durable_at_end: bool,
+}
+
+/// A logical unit: its versions that may come back.
+#[derive(Clone, Debug, Default)]
+struct Unit {
+    writes: Vec<Write>,
+    /// The version counter at the last trim: versions up to it have no meaning any more.
+    trimmed_at: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    version: u64,
+    /// The version counter when it was written: versions that had completed by then are older for sure.
+    ended_at: Option<u64>,
+    ended_ns: Nanos,
+    is_durable: bool,
+}
+
+/// What a unit holds after a power cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// Its last version.
+    Kept,
+    /// An older version, or nothing; nothing newer was durable.
+    RolledBack,
+    /// An older version than a durable one, or nothing although something was durable.
+    Lost,
+}
+
+impl Promises {
+    /// The promises of a drive in its start state: the first version of each page that holds data is durable.
+    pub fn new(first: impl Iterator<Item = Option<u64>>, durable_at_end: bool) -> Self {
+        let units =
+            first.map(|version| Unit { writes: version.map(Write::durable).into_iter().collect(), trimmed_at: 0 });
+        Promises { units: units.collect(), by_request: BTreeMap::new(), durable_at_end }
+    }
+
+    /// A request writes a version of a unit.
+    pub fn written(&mut self, request: RequestId, lpn: Lpn, version: u64) {
+        let write = Write { version, ended_at: None, ended_ns: 0, is_durable: false };
+        self.units[lpn.idx()].writes.push(write);
+        self.by_request.entry(request).or_default().push((lpn, version));
+    }
+
+    /// A trim voids what was promised of a unit. `version` is the last one that any write has got.
+    pub fn trimmed(&mut self, lpn: Lpn, version: u64) {
+        let unit = &mut self.units[lpn.idx()];
+        unit.writes.iter_mut().for_each(|write| write.is_durable = false);
+        unit.trimmed_at = version;
+    }
+
+    /// A write has completed at this time; `version` is the last one that any write has got. `forced`: with FUA.
+    pub fn write_ended(&mut self, request: RequestId, forced: bool, version: u64, now: Nanos) {
+        for (lpn, written) in self.by_request.remove(&request).unwrap_or_default() {
+            let unit = &mut self.units[lpn.idx()];
+            if let Some(write) = unit.writes.iter_mut().find(|write| write.version == written) {
+                (write.ended_at, write.ended_ns) = (Some(version), now);
+                if forced || self.durable_at_end {
+                    unit.make_durable(written);
+                }
+            }
+        }
+    }
+
+    /// A flush that came at this time has completed.
+    pub fn flushed(&mut self, came_ns: Nanos) {
+        for unit in &mut self.units {
+            let ended = |write: &&Write| write.ended_at.is_some() && write.ended_ns < came_ns;
+            if let Some(version) = unit.writes.iter().filter(ended).map(|write| write.version).max() {
+                unit.make_durable(version);
+            }
+        }
+    }
+
+    /// Requests that were under way at a cut will not complete. Versions that did not come back never will.
+    pub fn cut(&mut self, kept: impl Fn(Lpn) -> Option<u64>) {
+        self.by_request.clear();
+        for (unit, lpn) in self.units.iter_mut().zip((0..).map(Lpn)) {
+            let writes = kept(lpn).map(Write::durable).into_iter().collect(); // it is on flash
+            *unit = Unit { writes, trimmed_at: 0 };
+        }
+    }
+
+    /// What has become of a unit that holds this version after a cut, or nothing.
+    pub fn fate(&self, lpn: Lpn, found: Option<u64>) -> Fate {
+        let Unit { writes, trimmed_at } = &self.units[lpn.idx()];
+        let is_older = |durable: &Write| match found {
+            None => true,
+            Some(found) => {
+                let ended = writes.iter().find(|write| write.version == found).map(|write| write.ended_at);
+                found != durable.version && ended.is_none_or(|ended| ended.is_some_and(|ended| ended < durable.version))
+            }
+        };
+        let last = writes.iter().map(|write| write.version).filter(|version| version > trimmed_at).max();
+        if writes.iter().any(|write| write.is_durable && is_older(write)) {
+            Fate::Lost
+        } else if found == last {
+            Fate::Kept
+        } else {
+            Fate::RolledBack
+        }
+    }
+}
+
+impl Write {
+    fn durable(version: u64) -> Self {
+        Write { version, ended_at: Some(version), ended_ns: 0, is_durable: true }
+    }
+}
+
+impl Unit {
+    /// A version is durable: older ones, whose writes had completed before it was written, cannot come back. Not if the unit was
+    /// trimmed after it was written.
+    fn make_durable(&mut self, version: u64) {
+        if version <= self.trimmed_at {
+            return;
+        }
+        self.writes.retain(|write| write.version == version || write.ended_at.is_none_or(|ended| ended >= version));
+        self.writes.iter_mut().filter(|write| write.version == version).for_each(|write| write.is_durable = true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Lpn = Lpn(0);
+
+    fn fates(promises: &Promises) -> [Fate; 3] {
+        [None, Some(1), Some(2)].map(|found| promises.fate(ONE, found))
+    }
+
+    #[test]
+    fn a_write_is_durable_when_it_has_completed_without_a_buffer() {
+        let mut promises = Promises::new([Some(1)].into_iter(), true);
+        assert_eq!(fates(&promises), [Fate::Lost, Fate::Kept, Fate::Lost]);
+        promises.written(RequestId(0), ONE, 2);
+        assert_eq!(fates(&promises), [Fate::Lost, Fate::RolledBack, Fate::Kept]);
+        promises.write_ended(RequestId(0), false, 2, 10);
+        assert_eq!(fates(&promises), [Fate::Lost, Fate::Lost, Fate::Kept]);
+    }
+
+    #[test]
+    fn a_write_into_a_buffer_is_durable_after_a_later_flush_or_with_fua() {
+        let mut promises = Promises::new([Some(1)].into_iter(), false);
+        promises.written(RequestId(0), ONE, 2);
+        promises.write_ended(RequestId(0), false, 2, 10);
+        promises.flushed(10);
+        assert_eq!(promises.fate(ONE, Some(1)), Fate::RolledBack, "the flush did not come later");
+        promises.flushed(11);
+        assert_eq!(promises.fate(ONE, Some(1)), Fate::Lost);
+        promises.written(RequestId(1), ONE, 3);
+        promises.write_ended(RequestId(1), true, 3, 12);
+        assert_eq!(promises.fate(ONE, Some(2)), Fate::Lost);
+    }
+
+    #[test]
+    fn of_two_writes_at_the_same_time_either_may_be_last() {
+        let mut promises = Promises::new([None].into_iter(), true);
+        promises.written(RequestId(0), ONE, 1);
+        promises.written(RequestId(1), ONE, 2);
+        promises.write_ended(RequestId(1), false, 2, 5);
+        assert_eq!(fates(&promises), [Fate::Lost, Fate::RolledBack, Fate::Kept]);
+    }
+
+    #[test]
+    fn after_a_trim_old_data_may_be_seen_until_the_page_is_written_again() {
+        let mut promises = Promises::new([Some(1)].into_iter(), true);
+        promises.trimmed(ONE, 1);
+        assert_eq!([None, Some(1)].map(|found| promises.fate(ONE, found)), [Fate::Kept, Fate::RolledBack]);
+        promises.written(RequestId(0), ONE, 2);
+        promises.write_ended(RequestId(0), false, 2, 5);
+        assert_eq!(fates(&promises), [Fate::Lost, Fate::Lost, Fate::Kept]);
+    }
+}

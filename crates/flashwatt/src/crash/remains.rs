@@ -1,0 +1,81 @@
+//! What a power cut leaves of a drive, and the drive that comes back from it.
+
+use super::promises::{Fate, Promises};
+use super::witness::Witness;
+use crate::config::Config;
+use crate::device::spare::{Found, SpareAreas};
+use crate::device::{Array, FlashAddress, Geometry};
+use crate::firmware::Firmware;
+use crate::ftl::PlanNumber;
+use crate::ssd::Ssd;
+use crate::units::{BlockId, Lpn, Ppn};
+
+/// What is on flash after a power cut, and what the host was promised. All memory is gone.
+#[derive(Clone)]
+pub struct Remains {
+    pub(super) array: Array,
+    pub(super) areas: SpareAreas,
+    /// Pages whose program was cut.
+    pub torn: Vec<FlashAddress>,
+    /// Blocks whose erase was cut.
+    pub half_erased: Vec<BlockId>,
+    pub(super) promises: Promises,
+    pub(super) next_program: u64,
+    pub(super) version: u64,
+}
+
+/// What a drive holds after it has come back: numbers of logical units by their fates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Units with their last version.
+    pub kept: u32,
+    /// Units with an older version, or nothing, of which nothing newer was durable.
+    pub rolled_back: u32,
+    /// Units of which a durable version is lost, or which hold another unit's data.
+    pub lost: u32,
+}
+
+impl Remains {
+    /// The drive when the power is back, with tables rebuilt from the spare areas; its recovery begins with its first event.
+    pub fn power_on(&self, config: &Config) -> Ssd<Witness> {
+        let ssd = config.ssd();
+        let geometry = Geometry::new(&ssd.device, config.map_unit_bytes());
+        let firmware = Firmware::new(&ssd.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+        let found = Found::scan(&self.areas, &self.array, &self.half_erased, firmware.ftl.ties());
+        let mut array = self.array.clone();
+        let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
+        let witness = Witness::resumed(self, &firmware);
+        let mut drive = Ssd::new(ssd, firmware, array, None, witness);
+        drive.begin_recovery(found.unreadable);
+        drive
+    }
+
+    /// The newest version that any write had got.
+    pub fn last_version(&self) -> u64 {
+        self.version
+    }
+
+    /// The version of the data at an address.
+    pub(super) fn version_at(&self, ppn: Ppn) -> Option<u64> {
+        self.areas.get(ppn).map(|spare| spare.version)
+    }
+
+    /// Compares what a drive holds that came back with what the host was promised. `drive` may have recovered since, but not served
+    /// a write.
+    pub fn compare(&self, drive: &Ssd<Witness>) -> Recovered {
+        let areas = &drive.flash.accounts.probe.areas;
+        let mut recovered = Recovered::default();
+        for lpn in (0..self.array.geometry().logical_units).map(Lpn) {
+            let spare = drive.firmware.ftl.lookup(lpn).map(|ppn| areas.get(ppn));
+            let is_own = spare.is_none_or(|spare| spare.is_some_and(|spare| spare.owner == lpn && !spare.is_torn));
+            let fate = self.promises.fate(lpn, spare.flatten().map(|spare| spare.version));
+            match fate {
+                _ if !is_own => recovered.lost += 1,
+                Fate::Kept => recovered.kept += 1,
+                Fate::RolledBack => recovered.rolled_back += 1,
+                Fate::Lost => recovered.lost += 1,
+            }
+        }
+        recovered
+    }
+}

@@ -1,0 +1,178 @@
+//! A drive under a workload, whose power can be cut at any instant without ending the run; and a drive that comes back.
+
+use super::remains::{Recovered, Remains};
+use super::witness::Witness;
+use crate::config::{Config, Span};
+use crate::connector::{Completion, Device, Next, SourceKind, Workload};
+use crate::error::Error;
+use crate::kernel::{End, Sim};
+use crate::operation::OpKind;
+use crate::progress::Progress;
+use crate::run::StartState;
+use crate::ssd::Ssd;
+use crate::units::Nanos;
+
+/// A drive under a workload.
+pub struct Powered<W: Workload> {
+    sim: Sim<W, Ssd<Witness>>,
+}
+
+impl<W: Workload> Powered<W> {
+    /// The drive of a configuration in its start state, at time 0, under a workload.
+    ///
+    /// # Errors
+    /// As [`crate::run()`] before it starts; and if the power of this drive cannot be cut.
+    pub fn new(config: &Config, workload: W, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
+        let config = config.with_power_cuts()?;
+        let has_buffer = config.ssd().write_buffer.bytes >= u64::from(config.map_unit_bytes());
+        let drive = StartState::watched(&config, progress)?.into_cuttable(&config, |geometry, firmware, array| {
+            firmware.keep_recovery_blocks();
+            Witness::new(geometry, firmware, array, has_buffer)
+        });
+        Ok(Powered::of(&config, drive, workload))
+    }
+
+    /// The drive that comes back from a cut, under a workload. Requests wait until its recovery has ended.
+    ///
+    /// # Errors
+    /// If the power of this drive cannot be cut.
+    pub fn again(config: &Config, remains: &Remains, workload: W) -> Result<Self, Error> {
+        let config = config.with_power_cuts()?;
+        Ok(Powered::of(&config, remains.power_on(&config), workload))
+    }
+
+    fn of(config: &Config, drive: Ssd<Witness>, workload: W) -> Self {
+        let mut run = config.run.clone();
+        (run.warmup, run.measure, run.max_flash_ops) = (Span::default(), Span::default(), None);
+        let mut sim = Sim::new(&run, drive, workload);
+        sim.begin(Span::default());
+        Powered { sim }
+    }
+
+    /// Simulates the next instant at which something happens. Returns false if nothing happens any more.
+    ///
+    /// # Errors
+    /// If the drive or the workload cannot go on.
+    pub fn step(&mut self) -> Result<bool, Error> {
+        let Some(at) = self.sim.next_event_ns().map_err(fault)? else { return Ok(false) };
+        self.advance(at)?;
+        Ok(true)
+    }
+
+    /// Simulates up to a time.
+    ///
+    /// # Errors
+    /// As [`Self::step`].
+    pub fn advance(&mut self, until_ns: Nanos) -> Result<(), Error> {
+        self.sim.advance(until_ns, |_| false).map_err(fault)
+    }
+
+    /// The time in ns.
+    pub fn now_ns(&self) -> Nanos {
+        self.sim.now_ns()
+    }
+
+    /// Flash operations that have ended.
+    pub fn operations(&self) -> u64 {
+        self.sim.device().operations()
+    }
+
+    /// What a cut at this instant leaves. The run goes on as if there were none.
+    pub fn cut(&self) -> Remains {
+        Witness::cut(self.drive())
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Ssd<Witness> {
+        self.sim.device()
+    }
+
+    /// Runs to the end of the workload and of all work. Every unit must then hold what was written last.
+    ///
+    /// # Errors
+    /// As [`Self::step`].
+    pub fn finish(self) -> Result<Ssd<Witness>, Error> {
+        let (outcome, _, drive) = self.sim.end();
+        match outcome.end {
+            End::Failed(error) => Err(error),
+            End::Complete | End::Interrupted | End::OutOfBudget(_) => Ok(drive),
+        }
+    }
+}
+
+fn fault(end: End) -> Error {
+    match end {
+        End::Failed(error) => error,
+        End::Complete | End::Interrupted | End::OutOfBudget(_) => unreachable!("nothing ends it but a fault"),
+    }
+}
+
+/// What coming back took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Time from power on until the drive serves requests, in ns.
+    pub recovery_ns: Nanos,
+    /// Energy in that time, in J.
+    pub energy_j: f64,
+    /// Reads of spare areas.
+    pub spare_reads: u64,
+    /// Reads of pages.
+    pub reads: u64,
+    /// Programs.
+    pub programs: u64,
+    /// Erases.
+    pub erases: u64,
+}
+
+/// Lets a drive come back from a cut, and compares what it holds with what the host was promised. `watch` is called after each
+/// instant of the recovery, and may cut the power again.
+///
+/// # Errors
+/// If the power of this drive cannot be cut, or the recovery does not end.
+pub fn recover(
+    config: &Config,
+    remains: &Remains,
+    watch: &mut dyn FnMut(&Ssd<Witness>) -> Result<(), Error>,
+) -> Result<(Cost, Recovered), Error> {
+    let mut powered = Powered::again(config, remains, Silence)?;
+    powered.sim.wake();
+    loop {
+        let goes_on = powered.step()?;
+        if let Some(recovery_ns) = powered.drive().recovered_ns() {
+            return Ok((cost(powered.drive(), recovery_ns), remains.compare(powered.drive())));
+        }
+        assert!(goes_on, "the recovery waits for nothing; this is a fault of the simulator");
+        watch(powered.drive())?;
+    }
+}
+
+fn cost(drive: &Ssd<Witness>, recovery_ns: Nanos) -> Cost {
+    let ledger = &drive.flash.accounts.ledger;
+    Cost {
+        recovery_ns,
+        energy_j: drive.so_far().0,
+        spare_reads: ledger.operations_of(OpKind::SpareRead),
+        reads: ledger.operations_of(OpKind::Read),
+        programs: ledger.operations_of(OpKind::Program) + ledger.operations_of(OpKind::Copyback),
+        erases: ledger.operations_of(OpKind::Erase),
+    }
+}
+
+/// A host that sends nothing.
+struct Silence;
+
+impl Workload for Silence {
+    fn next(&mut self, _now: Nanos) -> Result<Next, Error> {
+        Ok(Next::WaitForCompletion)
+    }
+
+    fn completed(&mut self, _done: &Completion, _now: Nanos) {}
+
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn kind(&self) -> SourceKind {
+        SourceKind::Synthetic
+    }
+}

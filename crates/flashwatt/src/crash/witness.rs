@@ -1,0 +1,207 @@
+//! An observer that follows the spare areas of all pages, and what the host was promised.
+
+use std::collections::BTreeMap;
+
+use super::promises::Promises;
+use super::remains::Remains;
+use crate::connector::{Extent, RequestKind};
+use crate::device::spare::{Spare, SpareAreas};
+use crate::device::{Array, Geometry};
+use crate::energy::Series;
+use crate::firmware::Firmware;
+use crate::ftl::PlannedOp;
+use crate::operation::{Cause, OpKind};
+use crate::probe::{BufferEvent, OpRecord, Probe, Purpose, RequestRecord};
+use crate::ssd::Ssd;
+use crate::units::{EntryId, Lpn, Nanos, Ppn, RequestId};
+
+/// The observer of a drive whose power can be cut.
+pub struct Witness {
+    geometry: Geometry,
+    pub(super) areas: SpareAreas,
+    /// By owner: the version that the map points to when everything planned is done.
+    current: Vec<u64>,
+    /// By plan number: what programs that have not ended will write.
+    pending: BTreeMap<u64, Vec<(Ppn, Spare)>>,
+    next_program: u64,
+    /// The last version that any write has got.
+    version: u64,
+    /// The content of the write buffer.
+    entries: BTreeMap<EntryId, (Lpn, u64)>,
+    pub(super) promises: Promises,
+}
+
+impl Witness {
+    /// The observer of a drive in its start state. `has_buffer`: the drive has a volatile write buffer.
+    pub fn new(geometry: &Geometry, firmware: &Firmware, array: &Array, has_buffer: bool) -> Self {
+        let mut areas = SpareAreas::new(geometry);
+        let mut current = Vec::new();
+        for ppn in (0..geometry.physical_units()).map(Ppn).filter(|&ppn| array.is_programmed(geometry.place(ppn))) {
+            if let Some(owner) = firmware.blocks.lpn_at(ppn) {
+                let version = u64::from(firmware.blocks.is_valid(ppn));
+                areas.program(ppn, Spare { owner, version, program: 0, is_torn: false });
+                note(&mut current, owner, |at| at.max(version));
+            }
+        }
+        let first = (0..geometry.logical_units).map(Lpn).map(|lpn| firmware.ftl.lookup(lpn).map(|_| 1));
+        let promises = Promises::new(first, !has_buffer);
+        Witness::with(geometry, areas, current, promises, firmware.plan.next().0, 1)
+    }
+
+    /// The observer of a drive that goes on after a power cut.
+    pub(super) fn resumed(remains: &Remains, firmware: &Firmware) -> Self {
+        let geometry = remains.array.geometry();
+        let mut current = Vec::new();
+        for spare in
+            (0..geometry.physical_units()).filter_map(|ppn| remains.areas.get(Ppn(ppn))).filter(|spare| !spare.is_torn)
+        {
+            note(&mut current, spare.owner, |at| at.max(spare.version));
+        }
+        let (areas, mut promises) = (remains.areas.clone(), remains.promises.clone());
+        promises.cut(|lpn| remains.version_at(firmware.ftl.lookup(lpn)?));
+        Witness::with(geometry, areas, current, promises, remains.next_program, remains.version)
+    }
+
+    fn with(
+        geometry: &Geometry,
+        areas: SpareAreas,
+        current: Vec<u64>,
+        promises: Promises,
+        next_program: u64,
+        version: u64,
+    ) -> Self {
+        let (pending, entries) = (BTreeMap::new(), BTreeMap::new());
+        Witness { geometry: geometry.clone(), areas, current, pending, next_program, version, entries, promises }
+    }
+
+    /// What a cut at this instant leaves of the drive that this observer belongs to.
+    pub fn cut(drive: &Ssd<Witness>) -> Remains {
+        let witness = &drive.flash.accounts.probe;
+        let (mut areas, mut torn, mut half_erased) = (witness.areas.clone(), Vec::new(), Vec::new());
+        for (kind, number, at) in drive.under_way() {
+            match kind {
+                OpKind::Program | OpKind::Copyback => {
+                    torn.push(at);
+                    for &(ppn, spare) in witness.pending.get(&number).into_iter().flatten() {
+                        areas.program(ppn, Spare { is_torn: true, ..spare });
+                    }
+                }
+                OpKind::Erase => {
+                    half_erased.push(at.block);
+                    areas.erase(at.block, &witness.geometry);
+                }
+                OpKind::Read | OpKind::SpareRead | OpKind::Copy => {}
+            }
+        }
+        Remains {
+            array: drive.flash.array.after_cut(&torn),
+            areas,
+            torn,
+            half_erased,
+            promises: witness.promises.clone(),
+            next_program: witness.next_program,
+            version: witness.version,
+        }
+    }
+
+    fn new_version(&mut self) -> u64 {
+        self.version += 1;
+        self.version
+    }
+
+    /// A request writes units: their new versions.
+    fn written(&mut self, request: RequestId, extent: Extent) -> BTreeMap<Lpn, u64> {
+        let lpns = (extent.first.0..extent.first.0 + extent.pages).map(Lpn);
+        let versions: BTreeMap<Lpn, u64> = lpns.map(|lpn| (lpn, self.new_version())).collect();
+        versions.iter().for_each(|(&lpn, &version)| self.promises.written(request, lpn, version));
+        versions
+    }
+
+    fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &BTreeMap<Lpn, u64>, firmware: &Firmware) {
+        for (op, program) in ops.iter().zip(self.next_program..) {
+            if !matches!(op.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
+                continue;
+            }
+            for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
+                let Some(owner) = firmware.blocks.lpn_at(ppn) else { continue };
+                let version = self.carried(op, owner, fresh);
+                note(&mut self.current, owner, |_| version);
+                let spare = Spare { owner, version, program, is_torn: false };
+                self.pending.entry(program).or_default().push((ppn, spare));
+            }
+        }
+    }
+
+    /// The version that an operation brings to an address: a new one, or that of its source.
+    fn carried(&mut self, op: &PlannedOp, owner: Lpn, fresh: &BTreeMap<Lpn, u64>) -> u64 {
+        let is_map = owner.0 >= self.geometry.logical_units;
+        match fresh.get(&owner).filter(|_| op.cause == Cause::Host) {
+            Some(&version) => version,
+            None if is_map && op.kind == OpKind::Program => self.new_version(),
+            None => self.current.get(owner.idx()).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// Changes the entry of an owner.
+fn note(current: &mut Vec<u64>, owner: Lpn, change: impl FnOnce(u64) -> u64) {
+    if current.len() <= owner.idx() {
+        current.resize(owner.idx() + 1, 0);
+    }
+    current[owner.idx()] = change(current[owner.idx()]);
+}
+
+impl Probe for Witness {
+    type Recorder = Option<Box<Series>>;
+
+    fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {
+        let ops = firmware.plan.ops();
+        let fresh = match purpose {
+            Purpose::Write(request, extent) => self.written(request, extent),
+            Purpose::Destage(entries) => entries.iter().filter_map(|entry| self.entries.get(entry).copied()).collect(),
+            Purpose::Trim(extent) => {
+                let whole = (0..extent.pages).filter(|&i| !extent.is_partial(i));
+                whole.for_each(|i| self.promises.trimmed(Lpn(extent.first.0 + i), self.version));
+                BTreeMap::new()
+            }
+            Purpose::Read(_) | Purpose::Background => BTreeMap::new(),
+        };
+        self.follow_programs(ops, &fresh, firmware);
+        self.next_program += ops.len() as u64;
+    }
+
+    fn op_ended(&mut self, record: &OpRecord) {
+        let op = record.op;
+        match op.kind {
+            OpKind::Erase => self.areas.erase(op.at.block, &self.geometry),
+            OpKind::Program | OpKind::Copyback => {
+                for (ppn, spare) in self.pending.remove(&op.seq).unwrap_or_default() {
+                    self.areas.program(ppn, spare);
+                }
+            }
+            OpKind::Read | OpKind::SpareRead | OpKind::Copy => {}
+        }
+    }
+
+    fn buffer(&mut self, _now: Nanos, event: &BufferEvent) {
+        match event {
+            BufferEvent::Write(request, entry, lpn, _) => {
+                let version = self.new_version();
+                self.entries.insert(*entry, (*lpn, version));
+                self.promises.written(*request, *lpn, version);
+            }
+            BufferEvent::Programmed(entry) => {
+                self.entries.remove(entry);
+            }
+            BufferEvent::Read(..) | BufferEvent::Trim(_) => {}
+        }
+    }
+
+    fn request_ended(&mut self, record: &RequestRecord) {
+        match record.kind {
+            RequestKind::Write => self.promises.write_ended(record.id, record.fua, self.version, record.end_ns),
+            RequestKind::Flush => self.promises.flushed(record.admitted_ns),
+            RequestKind::Read | RequestKind::Trim => {}
+        }
+    }
+}

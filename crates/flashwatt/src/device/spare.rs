@@ -1,0 +1,157 @@
+//! The spare areas of flash pages: what remains on flash beside the data, and what a scan of them finds after a power cut.
+//!
+//! Each map unit of a programmed page has an entry: its owner, the version of the owner's data, and the number of the
+//! program. Only runs that can be cut keep these entries, about 24 bytes for each map unit.
+
+use super::{Array, Geometry};
+use crate::units::{BlockId, Lpn, Ppn};
+
+/// The entry of a map unit in the spare area of its page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spare {
+    /// The logical page, or a page of the map: those follow the logical pages of the host.
+    pub owner: Lpn,
+    /// The version of the owner's data: versions rise with each write of the host. A copy keeps the version of its source.
+    pub version: u64,
+    /// The plan number of the program, by which a copy differs from its source.
+    pub program: u64,
+    /// The power was cut during the program: the page cannot be read.
+    pub is_torn: bool,
+}
+
+/// The spare areas of a drive.
+#[derive(Clone, Debug)]
+pub struct SpareAreas(Vec<Option<Spare>>);
+
+impl SpareAreas {
+    /// Bytes of memory that the spare areas of a drive take.
+    pub fn memory_bytes(geometry: &Geometry) -> u64 {
+        u64::from(geometry.physical_units()) * size_of::<Option<Spare>>() as u64
+    }
+
+    /// The spare areas of an erased drive.
+    pub fn new(geometry: &Geometry) -> Self {
+        SpareAreas(vec![None; geometry.physical_units() as usize])
+    }
+
+    /// The entry of an address.
+    pub fn get(&self, ppn: Ppn) -> Option<&Spare> {
+        self.0[ppn.idx()].as_ref()
+    }
+
+    /// A program writes an entry.
+    pub fn program(&mut self, ppn: Ppn, entry: Spare) {
+        self.0[ppn.idx()] = Some(entry);
+    }
+
+    /// An erase takes all entries of a block.
+    pub fn erase(&mut self, block: BlockId, geometry: &Geometry) {
+        let first = geometry.first_ppn(block).idx();
+        self.0[first..first + geometry.units_per_block as usize].fill(None);
+    }
+}
+
+/// Which of two addresses with the same version of a page a scan takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ties {
+    /// That of the copy: a collection goes on where it was cut.
+    Copy,
+    /// That of the source: a merge begins anew.
+    Source,
+}
+
+/// What a scan of all spare areas finds: the address of the newest version of each page.
+pub struct Found<'a> {
+    /// The spare areas.
+    pub areas: &'a SpareAreas,
+    /// Blocks that are not erased, but in which nothing can be read: their erase was cut, or all their pages are torn.
+    pub unreadable: Vec<BlockId>,
+    /// By owner: the address (+ 1); 0 for none.
+    newest: Vec<u32>,
+}
+
+impl<'a> Found<'a> {
+    /// Scans the spare areas of a drive. Torn pages hold nothing, and the erase of `half_erased` was cut.
+    pub fn scan(areas: &'a SpareAreas, array: &Array, half_erased: &[BlockId], ties: Ties) -> Self {
+        let newest = newest(areas, ties);
+        let mut found = Found { areas, newest, unreadable: Vec::new() };
+        let is_unreadable = |block: &BlockId| {
+            half_erased.contains(block)
+                || (array.planned_pages(*block) > 0 && !found.holds_anything(*block, array.geometry()))
+        };
+        found.unreadable = (0..array.geometry().blocks).map(BlockId).filter(is_unreadable).collect();
+        found
+    }
+
+    fn holds_anything(&self, block: BlockId, geometry: &Geometry) -> bool {
+        let first = geometry.first_ppn(block).0;
+        (first..first + geometry.units_per_block).any(|ppn| self.at(Ppn(ppn)).is_some())
+    }
+
+    /// The address of the newest version of a page, if any of its versions can be read.
+    pub fn newest(&self, owner: Lpn) -> Option<Ppn> {
+        self.newest.get(owner.idx()).and_then(|place| place.checked_sub(1)).map(Ppn)
+    }
+
+    /// The owner of an address that can be read, and whether it is the newest version.
+    pub fn at(&self, ppn: Ppn) -> Option<(Lpn, bool)> {
+        let spare = self.areas.get(ppn).filter(|spare| !spare.is_torn)?;
+        Some((spare.owner, self.newest(spare.owner) == Some(ppn)))
+    }
+
+    /// The number of the last program of a block; 0 if nothing in it can be read.
+    pub fn last_program(&self, block: BlockId, array: &Array) -> u64 {
+        let geometry = array.geometry();
+        let first = geometry.first_ppn(block).0;
+        let spares = (first..first + geometry.units_per_block).filter_map(|ppn| self.areas.get(Ppn(ppn)));
+        spares.map(|spare| spare.program).max().unwrap_or(0)
+    }
+}
+
+/// The address (+ 1) of the newest version of each page; 0 for none.
+fn newest(areas: &SpareAreas, ties: Ties) -> Vec<u32> {
+    let mut newest: Vec<u32> = Vec::new();
+    for (at, spare) in (0..).zip(&areas.0) {
+        let Some(new) = spare.filter(|spare| !spare.is_torn) else { continue };
+        if newest.len() <= new.owner.idx() {
+            newest.resize(new.owner.idx() + 1, 0);
+        }
+        let place = &mut newest[new.owner.idx()];
+        let old = place.checked_sub(1).and_then(|old| areas.get(Ppn(old)));
+        if old.is_none_or(|old| is_better(&new, old, ties)) {
+            *place = at + 1;
+        }
+    }
+    newest
+}
+
+fn is_better(new: &Spare, old: &Spare, ties: Ties) -> bool {
+    match ties {
+        _ if new.version != old.version => new.version > old.version,
+        Ties::Copy => new.program > old.program,
+        Ties::Source => new.program < old.program,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spare(owner: u32, version: u64, program: u64) -> Option<Spare> {
+        Some(Spare { owner: Lpn(owner), version, program, is_torn: false })
+    }
+
+    #[test]
+    fn the_newest_version_wins_and_ties_go_as_asked() {
+        let torn = spare(0, 9, 9).map(|spare| Spare { is_torn: true, ..spare });
+        let areas = SpareAreas(vec![spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None]);
+        let newest = |ties| [0, 1, 2].map(|owner| super::newest(&areas, ties).get(owner).copied().unwrap_or(0));
+        assert_eq!(newest(Ties::Copy), [2, 4, 0]);
+        assert_eq!(newest(Ties::Source), [2, 5, 0]);
+        let found = Found { areas: &areas, newest: super::newest(&areas, Ties::Copy), unreadable: Vec::new() };
+        assert_eq!(
+            [0, 1, 2, 5].map(|ppn| found.at(Ppn(ppn))),
+            [Some((Lpn(0), false)), Some((Lpn(0), true)), None, None]
+        );
+    }
+}

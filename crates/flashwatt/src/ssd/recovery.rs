@@ -1,0 +1,149 @@
+//! The recovery of a drive from a power cut.
+//!
+//! First the spare areas of all pages are read, on all dies at once. Then blocks in which nothing can be read are erased, and the
+//! translation layer does what it must ([`crate::ftl::Ftl::recover`]). The layer's tables are rebuilt before: what the scan finds
+//! does not depend on its time. No request is served until the end.
+
+use super::Ssd;
+use crate::connector::Cx;
+use crate::ftl::Plan;
+use crate::operation::Cause;
+use crate::probe::{Probe, Purpose};
+use crate::units::{BlockId, DieId, Nanos, Ppn, RequestId};
+
+/// Pages of each die that are scanned in one piece of work. Between pieces all dies wait for the last one.
+const PAGES_AT_ONCE: u32 = 256;
+
+/// What is left to do.
+pub(super) struct Recovery {
+    step: Step,
+    /// Operations of the piece under way that have not ended.
+    remaining: u32,
+    /// Requests that wait for the end.
+    waiting: Vec<RequestId>,
+    /// Whether a request has come since the end.
+    serves: bool,
+}
+
+enum Step {
+    /// Scan the pages of each die from this one on; then erase these blocks, in which nothing can be read.
+    Scan(u32, Vec<BlockId>),
+    /// Whatever the translation layer needs.
+    Layer,
+    /// Done, at this time in ns.
+    Done(Nanos),
+}
+
+impl<P: Probe> Ssd<P> {
+    /// Lets a drive whose tables have been rebuilt begin with its recovery. Nothing can be read in these blocks, which are not erased.
+    pub(crate) fn begin_recovery(&mut self, unreadable: Vec<BlockId>) {
+        self.controller.allow_background(false);
+        self.recovery = Some(Box::new(Recovery {
+            step: Step::Scan(0, unreadable),
+            remaining: 0,
+            waiting: Vec::new(),
+            serves: false,
+        }));
+    }
+
+    /// The time in ns at which the recovery ended, if it has.
+    pub(crate) fn recovered_ns(&self) -> Option<Nanos> {
+        match self.recovery.as_ref()?.step {
+            Step::Done(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Whether a request must wait for the end of the recovery. If so, it is planned then. With the first request after that,
+    /// collections that were cut go on.
+    #[cold]
+    pub(super) fn is_recovering(&mut self, id: RequestId) -> bool {
+        let Some(recovery) = &mut self.recovery else { return false };
+        if !matches!(recovery.step, Step::Done(_)) {
+            recovery.waiting.push(id);
+            return true;
+        }
+        if !std::mem::replace(&mut recovery.serves, true) {
+            self.controller.allow_background(true);
+            for die in (0..self.geometry.dies).map(DieId) {
+                self.controller.wake(die, &self.firmware);
+            }
+        }
+        false
+    }
+
+    /// An operation of the recovery has ended.
+    pub(super) fn recovery_op_ended(&mut self) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.remaining -= 1;
+        }
+    }
+
+    /// Called after all events of an instant: begins the next piece when the one before it has ended.
+    #[inline(never)]
+    pub(super) fn settle_recovery(&mut self, cx: &mut Cx) {
+        let Some(mut recovery) = self.recovery.take() else { return };
+        while recovery.remaining == 0 && !matches!(recovery.step, Step::Done(_)) {
+            self.firmware.plan.clear();
+            recovery.step = self.plan_recovery(recovery.step, cx.now());
+            if !self.firmware.plan.ops().is_empty() {
+                self.flash.accounts.planned(cx.now(), &self.firmware.plan);
+                self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
+                recovery.remaining = self.controller.admit(RequestId::RECOVERY, &self.firmware, &mut self.flash);
+            }
+        }
+        let waiting = match recovery.step {
+            Step::Done(_) => std::mem::take(&mut recovery.waiting),
+            _ => Vec::new(),
+        };
+        self.recovery = Some(recovery);
+        for id in waiting {
+            let request = self.requests[id.idx()].request;
+            self.plan(id, request.kind, self.geometry.extent(&request), cx);
+        }
+    }
+
+    /// Plans a piece of work. Returns what is left after it.
+    fn plan_recovery(&mut self, step: Step, now: Nanos) -> Step {
+        match step {
+            Step::Scan(from, unreadable) if from == self.geometry.blocks_per_die * self.geometry.pages_per_block => {
+                for block in unreadable {
+                    self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Gc);
+                }
+                Step::Layer
+            }
+            Step::Scan(from, unreadable) => Step::Scan(self.plan_scan(from), unreadable),
+            Step::Layer => {
+                self.firmware.recover(&self.flash.array);
+                if !self.firmware.plan.ops().is_empty() {
+                    return Step::Layer;
+                }
+                self.firmware.keep_recovery_blocks();
+                Step::Done(now)
+            }
+            Step::Done(at) => Step::Done(at),
+        }
+    }
+
+    /// Plans the scan of the next pages of each die. Returns the page to continue at.
+    fn plan_scan(&mut self, from: u32) -> u32 {
+        let geometry = &self.geometry;
+        let pages_per_die = geometry.blocks_per_die * geometry.pages_per_block;
+        let end = pages_per_die.min(from + PAGES_AT_ONCE);
+        for page in from..end {
+            for die in 0..geometry.dies {
+                let ppn = Ppn((die * pages_per_die + page) * geometry.units_per_page);
+                read_spare(&mut self.firmware.plan, ppn, self.flash.array.is_programmed(geometry.place(ppn)));
+            }
+        }
+        end
+    }
+}
+
+fn read_spare(plan: &mut Plan, ppn: Ppn, is_programmed: bool) {
+    if is_programmed {
+        plan.read_spare(ppn, Cause::Map, None);
+    } else {
+        plan.read_blank_spare(ppn, Cause::Map);
+    }
+}

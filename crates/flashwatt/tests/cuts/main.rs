@@ -1,0 +1,98 @@
+//! Power cuts: every translation layer comes back, and holds what the host was promised.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../contracts/schemes.rs"]
+#[allow(dead_code)] // the contracts use the rest
+mod schemes;
+
+use common::{PAGE, Script};
+use flashwatt::config::Config;
+use flashwatt::connector::{Request, RequestKind};
+use flashwatt::crash::{Powered, Recovered, Remains, recover};
+use flashwatt::rng::Rng;
+use schemes::{Scheme, draw_request, for_each_scheme, load_scheme, load_sets, schemes, tiny_sets};
+
+/// Flash operations of a run in which every instant is a cut.
+const OPERATIONS: u64 = 300;
+
+/// A tiny drive whose power can be cut: one block of each die more than the least.
+fn drive(scheme: &Scheme, rng: &mut Rng, more: &[&str]) -> Config {
+    let more: Vec<String> = more.iter().map(ToString::to_string).collect();
+    let mut sets = tiny_sets(scheme, rng, &more);
+    let key = "device.blocks_per_plane=";
+    let blocks = sets.iter().find_map(|set| set.strip_prefix(key)).and_then(|blocks| blocks.parse::<u32>().ok());
+    if !load_scheme(scheme).ssd().ftl.collects() {
+        sets.push(format!("{key}{}", blocks.expect("a number of blocks") + 1));
+    }
+    load_sets(&sets)
+}
+
+/// Requests of all kinds, some of them at the same time.
+fn requests(rng: &mut Rng, number: usize, drive_bytes: u64) -> Vec<Request> {
+    let mut now = 0;
+    let draw = |_| {
+        now += [0, 0, rng.below(300_000), rng.below(6_000_000)][rng.below(4) as usize];
+        let drawn = draw_request(rng, drive_bytes);
+        let (kind, bytes) = match rng.below(20) {
+            0 => (RequestKind::Flush, 0),
+            _ => (drawn.kind, drawn.bytes.min(8 * PAGE)),
+        };
+        let offset_bytes = if kind == RequestKind::Flush { 0 } else { drawn.offset_bytes };
+        let fua = kind == RequestKind::Write && rng.below(8) == 0;
+        Request { fua, ..Request::new(now, kind, offset_bytes, bytes) }
+    };
+    (0..number).map(draw).collect()
+}
+
+fn comes_back(config: &Config, remains: &Remains) -> Recovered {
+    let (cost, recovered) = recover(config, remains, &mut |_| Ok(())).expect("it comes back");
+    assert!(cost.recovery_ns > 0 && cost.energy_j > 0.0, "{cost:?}");
+    assert_eq!(recovered.lost, 0, "{recovered:?}");
+    recovered
+}
+
+/// Goes on after a cut, and serves requests to the end: then every unit holds what was written last.
+fn goes_on(config: &Config, remains: &Remains, rng: &mut Rng) {
+    let script = Script::new(&requests(rng, 40, config.logical_bytes()));
+    let drive = Powered::again(config, remains, script).expect("it comes back").finish().expect("it serves requests");
+    let remains = flashwatt::crash::Witness::cut(&drive);
+    assert!(remains.torn.is_empty() && remains.half_erased.is_empty());
+    let held = remains.compare(&drive);
+    assert_eq!((held.lost, held.rolled_back), (0, 0), "{held:?}");
+}
+
+/// Cuts the power of a tiny drive after every instant.
+fn cut_everywhere(scheme: &Scheme, seed: u64, more: &[&str]) {
+    let mut rng = Rng::new(seed);
+    let config = drive(scheme, &mut rng, more);
+    let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
+    let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
+    let mut cuts = 0;
+    while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
+        let remains = powered.cut();
+        comes_back(&config, &remains);
+        if cuts % 16 == 0 {
+            goes_on(&config, &remains, &mut rng);
+        }
+        cuts += 1;
+    }
+}
+
+/// Each layer with its options, and the order of programs and the way of copies.
+fn some_schemes() -> Vec<Scheme> {
+    let mut all = schemes();
+    all.retain(|scheme| !scheme.iter().any(|set| set.starts_with("gc.policy=") || set.ends_with("\"none\"")));
+    all
+}
+
+#[test]
+fn every_instant_without_a_buffer() {
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_everywhere(scheme, seed, &[]));
+}
+
+#[test]
+fn every_instant_with_a_volatile_buffer() {
+    let buffer = ["write_buffer.bytes=49152", "write_buffer.destage_fraction=0.5", "write_buffer.idle_ns=1000000"];
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_everywhere(scheme, seed, &buffer));
+}
