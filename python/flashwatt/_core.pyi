@@ -105,6 +105,16 @@ def age(
     progress: Progress | None = None,
     force: bool = False,
 ) -> str: ...
+def crash(
+    config_text: str,
+    file_name: str,
+    sets: Sequence[str],
+    cuts: int | None = None,
+    at_ns: int | None = None,
+    at_operation: int | None = None,
+    twice: bool = False,
+    progress: Progress | None = None,
+) -> str: ...
 def inspect(
     config_text: str,
     file_name: str,

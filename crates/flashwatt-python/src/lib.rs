@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use flashwatt::Error;
 use flashwatt::config::{self, Workload, load};
 use flashwatt::workload::{standin, trace};
+use flashwatt::{CrashOptions, Cuts, Error};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -111,6 +111,35 @@ fn age(
         flashwatt::age(&config, &to, &options, progress)
     })?;
     json(&aged.map_err(run_error)?)
+}
+
+/// Cuts the power of the configured drive under its workload, and lets it come back each time; a report as JSON. Exactly one of
+/// `cuts` (a number of random times), `at_ns` and `at_operation` is given. `progress` is called with the cuts made and their
+/// number, as by [`run`].
+#[pyfunction]
+#[pyo3(signature = (config_text, file_name, sets, cuts=None, at_ns=None, at_operation=None, twice=false, progress=None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments in Python
+fn crash(
+    py: Python<'_>,
+    config_text: String,
+    file_name: String,
+    sets: Vec<String>,
+    cuts: Option<u32>,
+    at_ns: Option<u64>,
+    at_operation: Option<u64>,
+    twice: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let cuts = match (cuts, at_ns, at_operation) {
+        (Some(number), None, None) => Cuts::Random(number),
+        (None, Some(at), None) => Cuts::At(at),
+        (None, None, Some(number)) => Cuts::Operation(number),
+        _ => return Err(PyValueError::new_err("give one of cuts, at_ns and at_operation")),
+    };
+    let crash = watched(py, progress, move |progress| {
+        flashwatt::crash(&load(&config_text, &file_name, &sets)?, &CrashOptions { cuts, twice }, progress)
+    })?;
+    json(&crash.map_err(run_error)?)
 }
 
 /// Where the files of a configuration's workload lie, as JSON: as they are laid down, or after the run. `progress` is called as by
@@ -365,9 +394,9 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, age, config_reference, config_schema, definition, inputs, inspect, kinds,
-        list_names, merged, number, power_levels, preset_settings, registered, reprice, resolve, run, standin_of_trace,
-        trace_convert, trace_info, trace_profile,
+        FlashwattError, RunInterruptedError, age, config_reference, config_schema, crash, definition, inputs, inspect,
+        kinds, list_names, merged, number, power_levels, preset_settings, registered, reprice, resolve, run,
+        standin_of_trace, trace_convert, trace_info, trace_profile,
     };
 
     #[pymodule_export]

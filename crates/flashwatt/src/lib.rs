@@ -101,6 +101,7 @@ pub mod workload;
 
 pub use age::{AgeOptions, Aged, age};
 pub use catalogue::{Registered, kinds, list, registered};
+pub use crash::{Crash, CrashOptions, Cuts, crash};
 pub use drive::{Done, Drive};
 pub use error::{Error, Fault, Place};
 pub use footprint::footprint_bytes;

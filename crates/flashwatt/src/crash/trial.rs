@@ -1,5 +1,8 @@
 //! A drive under a workload, whose power can be cut at any instant without ending the run; and a drive that comes back.
 
+use serde::Serialize;
+
+use super::campaign::has_buffer;
 use super::remains::{Recovered, Remains};
 use super::witness::Witness;
 use crate::config::{Config, Span};
@@ -24,7 +27,7 @@ impl<W: Workload> Powered<W> {
     /// As [`crate::run()`] before it starts; and if the power of this drive cannot be cut.
     pub fn new(config: &Config, workload: W, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         let config = config.with_power_cuts()?;
-        let has_buffer = config.ssd().write_buffer.bytes >= u64::from(config.map_unit_bytes());
+        let has_buffer = has_buffer(&config);
         let drive = StartState::watched(&config, progress)?.into_cuttable(&config, |geometry, firmware, array| {
             firmware.keep_recovery_blocks();
             Witness::new(geometry, firmware, array, has_buffer)
@@ -54,9 +57,17 @@ impl<W: Workload> Powered<W> {
     /// # Errors
     /// If the drive or the workload cannot go on.
     pub fn step(&mut self) -> Result<bool, Error> {
-        let Some(at) = self.sim.next_event_ns().map_err(fault)? else { return Ok(false) };
+        let Some(at) = self.next_event_ns()? else { return Ok(false) };
         self.advance(at)?;
         Ok(true)
+    }
+
+    /// Time of the next event in ns; none if nothing happens any more.
+    ///
+    /// # Errors
+    /// As [`Self::step`].
+    pub fn next_event_ns(&mut self) -> Result<Option<Nanos>, Error> {
+        self.sim.next_event_ns().map_err(fault)
     }
 
     /// Simulates up to a time.
@@ -107,8 +118,11 @@ fn fault(end: End) -> Error {
     }
 }
 
+/// Bytes of memory that a scan needs for each logical page.
+const SCAN_ENTRY_BYTES: u64 = 12;
+
 /// What coming back took.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Time from power on until the drive serves requests, in ns.
     pub recovery_ns: Nanos,
@@ -122,27 +136,34 @@ pub struct Cost {
     pub programs: u64,
     /// Erases.
     pub erases: u64,
+    /// Memory that the scan needs in bytes: for each logical page an address (4 bytes) and a version (8 bytes).
+    pub scan_memory_bytes: u64,
 }
 
-/// Lets a drive come back from a cut, and compares what it holds with what the host was promised. `watch` is called after each
-/// instant of the recovery, and may cut the power again.
+impl Powered<Silence> {
+    /// The drive that comes back from a cut, and is left alone.
+    ///
+    /// # Errors
+    /// As [`Self::again`].
+    pub fn recovering(config: &Config, remains: &Remains) -> Result<Self, Error> {
+        let mut powered = Powered::again(config, remains, Silence)?;
+        powered.sim.wake();
+        Ok(powered)
+    }
+}
+
+/// Lets a drive come back from a cut, and compares what it holds with what the host was promised.
 ///
 /// # Errors
-/// If the power of this drive cannot be cut, or the recovery does not end.
-pub fn recover(
-    config: &Config,
-    remains: &Remains,
-    watch: &mut dyn FnMut(&Ssd<Witness>) -> Result<(), Error>,
-) -> Result<(Cost, Recovered), Error> {
-    let mut powered = Powered::again(config, remains, Silence)?;
-    powered.sim.wake();
+/// If the power of this drive cannot be cut.
+pub fn recover(config: &Config, remains: &Remains) -> Result<(Cost, Recovered), Error> {
+    let mut powered = Powered::recovering(config, remains)?;
     loop {
         let goes_on = powered.step()?;
         if let Some(recovery_ns) = powered.drive().recovered_ns() {
             return Ok((cost(powered.drive(), recovery_ns), remains.compare(powered.drive())));
         }
         assert!(goes_on, "the recovery waits for nothing; this is a fault of the simulator");
-        watch(powered.drive())?;
     }
 }
 
@@ -155,11 +176,12 @@ fn cost(drive: &Ssd<Witness>, recovery_ns: Nanos) -> Cost {
         reads: ledger.operations_of(OpKind::Read),
         programs: ledger.operations_of(OpKind::Program) + ledger.operations_of(OpKind::Copyback),
         erases: ledger.operations_of(OpKind::Erase),
+        scan_memory_bytes: u64::from(drive.flash.array.geometry().logical_units) * SCAN_ENTRY_BYTES,
     }
 }
 
 /// A host that sends nothing.
-struct Silence;
+pub struct Silence;
 
 impl Workload for Silence {
     fn next(&mut self, _now: Nanos) -> Result<Next, Error> {

@@ -46,7 +46,7 @@ fn requests(rng: &mut Rng, number: usize, drive_bytes: u64) -> Vec<Request> {
 }
 
 fn comes_back(config: &Config, remains: &Remains) -> Recovered {
-    let (cost, recovered) = recover(config, remains, &mut |_| Ok(())).expect("it comes back");
+    let (cost, recovered) = recover(config, remains).expect("it comes back");
     assert!(cost.recovery_ns > 0 && cost.energy_j > 0.0, "{cost:?}");
     assert_eq!(recovered.lost, 0, "{recovered:?}");
     recovered

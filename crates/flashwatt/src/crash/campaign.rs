@@ -1,0 +1,258 @@
+//! Many cuts of one run: `flashwatt crash`.
+
+use serde::Serialize;
+
+use super::remains::Remains;
+use super::trial::{Cost, Powered, recover};
+use crate::config::Config;
+use crate::connector::Workload;
+use crate::error::{Error, Fault};
+use crate::progress::Progress;
+use crate::rng::Rng;
+use crate::units::Nanos;
+use crate::workload;
+
+/// Separates the draws of the times of cuts from those of the run.
+const STREAM: u64 = 0xc075;
+
+/// When the power is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cuts {
+    /// At this number of times, uniform over the run, drawn by the seed of the run.
+    Random(u32),
+    /// At this time in ns.
+    At(Nanos),
+    /// When this number of flash operations has ended.
+    Operation(u64),
+}
+
+/// Options of a campaign of cuts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CrashOptions {
+    /// When the power is cut.
+    pub cuts: Cuts,
+    /// Cut the power again during each recovery, at a time uniform over it.
+    pub twice: bool,
+}
+
+/// A campaign of cuts. Each cut is one of the whole run: the next one is made as if there had been none before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Crash {
+    /// `complete`, or `interrupted`: then the cuts so far are kept.
+    pub status: &'static str,
+    /// The translation layer.
+    pub ftl: String,
+    /// Whether completed writes are durable by that, or only after a flush: the drive has a volatile write buffer.
+    pub has_volatile_buffer: bool,
+    /// Map units that the host can address.
+    pub logical_units: u32,
+    /// Bytes of a map unit.
+    pub unit_bytes: u32,
+    /// Length of the run without a cut in ns; of a single cut, the time of the cut.
+    pub run_ns: Nanos,
+    /// Flash operations of the run, in the same way.
+    pub operations: u64,
+    /// The cuts in the order of their times.
+    pub cuts: Vec<Cut>,
+}
+
+/// A power cut, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cut {
+    /// Time of the cut in ns.
+    pub at_ns: Nanos,
+    /// Flash operations that had ended by then.
+    pub operations: u64,
+    /// Requests in the drive, which never complete.
+    pub requests_lost: u32,
+    /// What was cut, and what came back.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// The same of a second cut, during the recovery from the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<Again>,
+}
+
+/// What a cut leaves, and what comes back from it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Pages whose program was cut.
+    pub torn_pages: u32,
+    /// Blocks whose erase was cut.
+    pub half_erased_blocks: u32,
+    /// Units with the version that was written last.
+    pub kept_units: u32,
+    /// Units with an older version, or nothing, of which nothing newer was durable.
+    pub rolled_back_units: u32,
+    /// Units of which a durable version is lost. Must be 0.
+    pub lost_units: u32,
+    /// What the recovery took.
+    #[serde(flatten)]
+    pub cost: Cost,
+}
+
+/// A second cut.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Again {
+    /// Time from the first power on to the cut, in ns.
+    pub after_ns: Nanos,
+    /// What was cut, and what came back.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// Cuts the power of a drive that serves the workload of its configuration, lets it come back each time, and compares what it holds
+/// with what the host was promised. `progress` counts the cuts; if it returns `false`, the campaign ends with the cuts so far.
+///
+/// # Errors
+/// As [`crate::run()`] before it starts; if the power of this drive cannot be cut; if the run ends before the cut.
+pub fn crash(
+    config: &Config,
+    options: &CrashOptions,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Crash, Error> {
+    let mut campaign = Campaign { config, options, rng: Rng::new(config.run.seed ^ STREAM), cuts: Vec::new() };
+    let (run_ns, operations, is_complete) = campaign.run(progress)?;
+    let ssd = config.ssd();
+    let unit_bytes = ssd.map_unit_bytes();
+    Ok(Crash {
+        status: if is_complete { "complete" } else { "interrupted" },
+        ftl: ssd.ftl.name().to_string(),
+        has_volatile_buffer: has_buffer(config),
+        logical_units: (ssd.device.logical_bytes / u64::from(unit_bytes)) as u32,
+        unit_bytes,
+        run_ns,
+        operations,
+        cuts: campaign.cuts,
+    })
+}
+
+/// Whether a drive has a volatile write buffer.
+pub(super) fn has_buffer(config: &Config) -> bool {
+    config.ssd().write_buffer.bytes >= u64::from(config.map_unit_bytes())
+}
+
+struct Campaign<'a> {
+    config: &'a Config,
+    options: &'a CrashOptions,
+    rng: Rng,
+    cuts: Vec<Cut>,
+}
+
+impl Campaign<'_> {
+    /// Makes all cuts. Returns the length of the run in ns and in operations, and whether all were made.
+    fn run(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
+        match self.options.cuts {
+            Cuts::Random(number) => {
+                let (run_ns, operations) = self.length(progress)?;
+                let times = self.draw_times(number, run_ns);
+                let is_complete = self.cut_at_times(&times, progress)?;
+                Ok((run_ns, operations, is_complete))
+            }
+            Cuts::At(at) => self.cut_once(progress, &format!("{at} ns"), |now, _| now >= at, Some(at)),
+            Cuts::Operation(number) => {
+                let what = format!("operation {number}");
+                self.cut_once(progress, &what, |_, operations| operations >= number, None)
+            }
+        }
+    }
+
+    /// Runs the workload to its end. Returns the time in ns and the number of operations.
+    fn length(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64), Error> {
+        let mut workload = self.workload(progress)?;
+        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        while powered.step()? {}
+        Ok((powered.now_ns(), powered.operations()))
+    }
+
+    fn workload(&self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Box<dyn Workload>, Error> {
+        let config = self.config;
+        workload::open_watched(&config.workload, config.partition_bytes(), config.run.seed, progress)
+    }
+
+    fn draw_times(&mut self, number: u32, run_ns: Nanos) -> Vec<Nanos> {
+        let mut times: Vec<Nanos> = (0..number).map(|_| self.rng.below(run_ns.max(1))).collect();
+        times.sort_unstable();
+        times
+    }
+
+    /// Cuts at these times, in their order, until `progress` says stop. Returns whether all cuts were made.
+    fn cut_at_times(&mut self, times: &[Nanos], progress: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Error> {
+        let mut workload = self.workload(progress)?;
+        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        for (done, &at) in times.iter().enumerate() {
+            let (requests_done, requests_total) = (done as u64, Some(times.len() as u64));
+            if !progress(&Progress { preparing: None, requests_done, requests_total, now_ns: powered.now_ns() }) {
+                return Ok(false);
+            }
+            powered.advance(at)?;
+            self.cut(&powered)?;
+        }
+        Ok(true)
+    }
+
+    /// Cuts once, at the first instant at which `is_time` holds; that is at `at` or later, if it is given.
+    fn cut_once(
+        &mut self,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+        what: &str,
+        is_time: impl Fn(Nanos, u64) -> bool,
+        at: Option<Nanos>,
+    ) -> Result<(Nanos, u64, bool), Error> {
+        let mut workload = self.workload(progress)?;
+        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        while !is_time(powered.now_ns(), powered.operations()) {
+            let next = powered.next_event_ns()?;
+            match (next, at) {
+                (Some(next), Some(at)) if next > at => powered.advance(at)?,
+                (Some(next), _) => powered.advance(next)?,
+                (None, _) => return Err(is_over(what, &powered)),
+            }
+        }
+        self.cut(&powered)?;
+        Ok((powered.now_ns(), powered.operations(), true))
+    }
+
+    /// Cuts at this instant, and lets the drive come back.
+    fn cut<W: Workload>(&mut self, powered: &Powered<W>) -> Result<(), Error> {
+        let remains = powered.cut();
+        let outcome = comes_back(self.config, &remains)?;
+        let again = if self.options.twice { Some(self.cut_again(&remains, outcome.cost.recovery_ns)?) } else { None };
+        let requests_lost = powered.drive().flash.accounts.outstanding();
+        self.cuts.push(Cut {
+            at_ns: powered.now_ns(),
+            operations: powered.operations(),
+            requests_lost,
+            outcome,
+            again,
+        });
+        Ok(())
+    }
+
+    /// Cuts the power during the recovery from a cut, which takes `recovery_ns`.
+    fn cut_again(&mut self, remains: &Remains, recovery_ns: Nanos) -> Result<Again, Error> {
+        let after_ns = self.rng.below(recovery_ns.max(1));
+        let mut powered = Powered::recovering(self.config, remains)?;
+        powered.advance(after_ns)?;
+        Ok(Again { after_ns, outcome: comes_back(self.config, &powered.cut())? })
+    }
+}
+
+fn comes_back(config: &Config, remains: &Remains) -> Result<Outcome, Error> {
+    let (cost, recovered) = recover(config, remains)?;
+    Ok(Outcome {
+        torn_pages: remains.torn.len() as u32,
+        half_erased_blocks: remains.half_erased.len() as u32,
+        kept_units: recovered.kept,
+        rolled_back_units: recovered.rolled_back,
+        lost_units: recovered.lost,
+        cost,
+    })
+}
+
+#[cold]
+fn is_over<W: Workload>(what: &str, powered: &Powered<W>) -> Error {
+    let fault = Fault::key("crash", "the run ends before the power is cut").found(what);
+    let (now, operations) = (powered.now_ns(), powered.operations());
+    fault.expected(format!("a time before {now} ns, or one of its {operations} operations")).into()
+}
