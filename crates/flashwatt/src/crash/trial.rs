@@ -85,7 +85,7 @@ impl<W: Workload> Powered<W> {
 
     /// Flash operations that have ended.
     pub fn operations(&self) -> u64 {
-        self.sim.device().operations()
+        self.drive().flash.accounts.probe.ended
     }
 
     /// What a cut at this instant leaves. The run goes on as if there were none.

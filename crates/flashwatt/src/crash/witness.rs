@@ -24,6 +24,8 @@ pub struct Witness {
     /// By plan number: what programs that have not ended will write.
     pending: BTreeMap<u64, Vec<(Ppn, Spare)>>,
     next_program: u64,
+    /// Flash operations that have ended.
+    pub(super) ended: u64,
     /// The last version that any write has got.
     version: u64,
     /// The content of the write buffer.
@@ -71,7 +73,7 @@ impl Witness {
         version: u64,
     ) -> Self {
         let (pending, entries) = (BTreeMap::new(), BTreeMap::new());
-        Witness { geometry: geometry.clone(), areas, current, pending, next_program, version, entries, promises }
+        Witness { geometry: geometry.clone(), areas, current, pending, next_program, ended: 0, version, entries, promises }
     }
 
     /// What a cut at this instant leaves of the drive that this observer belongs to.
@@ -172,6 +174,7 @@ impl Probe for Witness {
 
     fn op_ended(&mut self, record: &OpRecord) {
         let op = record.op;
+        self.ended += 1;
         match op.kind {
             OpKind::Erase => self.areas.erase(op.at.block, &self.geometry),
             OpKind::Program | OpKind::Copyback => {
