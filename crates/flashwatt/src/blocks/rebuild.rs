@@ -1,9 +1,12 @@
 //! The table of blocks after a power cut, from what a scan of the spare areas found.
 
-use super::{BlockState, BlockTable};
+use super::{BlockState, BlockTable, ERASED};
 use crate::device::Array;
 use crate::device::spare::Found;
 use crate::units::{BlockId, Lpn, Ppn};
+
+/// Stands for the owner of a torn page, which is not erased, but holds no page's data. No logical page is that large.
+const TORN: Lpn = Lpn(ERASED - 2);
 
 impl BlockTable {
     /// The table of a drive whose memory is lost: a block is free if it is erased, closed if it is fully programmed, else open.
@@ -30,8 +33,7 @@ impl BlockTable {
             match found.at(ppn) {
                 Some((owner, true)) => self.set_valid(ppn, owner),
                 Some((owner, false)) => self.lpns[ppn.idx()] = owner.0 + 1,
-                // A torn page is not erased. Whose page it was is not known; no table asks.
-                None if found.areas.get(ppn).is_some() => self.lpns[ppn.idx()] = Lpn(0).0 + 1,
+                None if found.areas.get(ppn).is_some() => self.lpns[ppn.idx()] = TORN.0 + 1,
                 None => {}
             }
         }

@@ -84,8 +84,17 @@ pub trait OnDataBlocks: Send {
     /// Bytes of the drive's tables.
     fn mapping_bytes(&self) -> u64;
 
-    /// Every logical block has one data block or none, all further blocks are erased, and the scheme has none of its own: what
-    /// it needs beside is put right.
+    /// After a power cut: takes over a block with valid pages that is no data block as one of the scheme's own, if it can be one.
+    fn adopt(&mut self, _block: BlockId, _blocks: &BlockTable) -> bool {
+        false
+    }
+
+    /// After a power cut: gives back the block that was adopted for a logical block alone, which must be merged.
+    fn give_up(&mut self, _of: Lbn) -> Option<BlockId> {
+        None
+    }
+
+    /// The recovery from a power cut has merged what had to be merged; what the scheme needs beside is put right.
     fn recovered(&mut self, _cx: &mut Context) {}
 
     /// Writes the scheme's state to a snapshot, without its data blocks.
@@ -191,7 +200,7 @@ impl<S: OnDataBlocks> Ftl for S {
     }
 
     fn rebuild(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) {
-        self.data_mut().rebuild(found, blocks, array);
+        rebuild::rebuild(self, found, blocks, array);
     }
 
     fn recover(&mut self, cx: &mut Context, plan: &mut Plan) {

@@ -326,6 +326,22 @@ impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
         1
     }
 
+    /// Any block can be a random log block, while its die may have another one. One that is not full stays open.
+    fn adopt(&mut self, block: BlockId, _blocks: &BlockTable) -> bool {
+        let log = &mut self.random[self.data.geometry().die_of_block(block).idx()];
+        if log.blocks.len() as u32 >= self.quota.random_per_die {
+            return false;
+        }
+        log.blocks.push(block);
+        let frontier = log.open.iter().position(Option::is_none).filter(|_| !self.is_full(block));
+        match frontier {
+            Some(frontier) => self.random[self.data.geometry().die_of_block(block).idx()].open[frontier] = Some(block),
+            None => self.data.use_up(block),
+        }
+        self.policy.opened(block, frontier.unwrap_or(0));
+        true
+    }
+
     /// Random log blocks take pages of all addresses, on all dies in turn.
     fn home(&self, _lpn: Lpn) -> Option<DieId> {
         None

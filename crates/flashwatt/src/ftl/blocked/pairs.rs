@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
 use super::log_size::{self, MERGE_BLOCKS};
 use super::own_logs::OwnLogs;
+use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::Geometry;
 use crate::ftl::plan::{Plan, PlanIndex};
@@ -273,6 +274,15 @@ impl<S> Pairs<S> {
         last
     }
 
+    /// Whether a search by spare areas finds the newest version of each page that was ever written to a block.
+    fn is_searchable(&self, log: BlockId, blocks: &BlockTable) -> bool {
+        let places: Vec<Ppn> = (0..self.data.written(log)).map(|page| self.data.address(log, page)).collect();
+        places.iter().enumerate().all(|(at, &ppn)| {
+            let lpn = blocks.lpn_at(ppn);
+            blocks.is_valid(ppn) || places[at + 1..].iter().any(|&later| blocks.lpn_at(later) == lpn)
+        })
+    }
+
     /// Plans the read of the spare area of the page before `at` in its block.
     fn read_last_spare(&self, at: Ppn, plan: &mut Plan) -> Option<PlanIndex> {
         let last = self.data.geometry().unit_in_block(at).checked_sub(1)?;
@@ -325,6 +335,29 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
             }
             done += pages;
         }
+    }
+
+    /// A block can be the log block of the logical block whose pages alone are valid in it, if that has a data block and no other
+    /// log block. Where pages are searched by spare areas, the last version of each page in it must be the newest one.
+    fn adopt(&mut self, block: BlockId, blocks: &BlockTable) -> bool {
+        let mut owners = blocks.valid_lpns(block).map(|lpn| self.data.logical_block(lpn));
+        let Some(of) = owners.next().filter(|of| owners.all(|other| other == *of)) else { return false };
+        let die = self.data.home(of);
+        let has_place = self.data.geometry().die_of_block(block) == die
+            && self.data.data_block(of).is_some()
+            && self.logs.get(of).is_none()
+            && self.logs.has_room(die);
+        if !has_place || (self.rules.probe != Probe::None && !self.is_searchable(block, blocks)) {
+            return false;
+        }
+        self.logs.attach(of, block);
+        true
+    }
+
+    fn give_up(&mut self, of: Lbn) -> Option<BlockId> {
+        let log = self.logs.get(of);
+        self.logs.detach(of);
+        log
     }
 
     /// Writes the `i`-th page of an extent. Returns 0 if it found no room.
