@@ -15,12 +15,14 @@
 //! after a newer one was written only if the newer one was not durable. A trim is not recorded on flash: until the page is written
 //! again, old data of that page may be seen, never another page's.
 
+mod bugs;
 mod campaign;
 mod promises;
 mod remains;
 mod trial;
 mod witness;
 
+pub use bugs::Bug;
 pub use campaign::{Again, Crash, CrashOptions, Cut, Cuts, Outcome, crash};
 pub use promises::{Fate, Promises};
 pub use remains::{Recovered, Remains};

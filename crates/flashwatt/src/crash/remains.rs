@@ -1,5 +1,6 @@
 //! What a power cut leaves of a drive, and the drive that comes back from it.
 
+use super::bugs::Bug;
 use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
@@ -22,6 +23,7 @@ pub struct Remains {
     pub(super) promises: Promises,
     pub(super) next_program: u64,
     pub(super) version: u64,
+    pub(super) bug: Bug,
 }
 
 /// What a drive holds after it has come back: numbers of logical units by their fates.
@@ -41,7 +43,8 @@ impl Remains {
         let ssd = config.ssd();
         let geometry = Geometry::new(&ssd.device, config.map_unit_bytes());
         let firmware = Firmware::new(&ssd.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-        let found = Found::scan(&self.areas, &self.array, &self.half_erased, firmware.ftl.ties());
+        let seen = self.bug.seen(&self.areas);
+        let found = Found::scan(&seen, &self.array, &self.half_erased, firmware.ftl.ties());
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
         let witness = Witness::resumed(self, &firmware);

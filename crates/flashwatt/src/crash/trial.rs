@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::bugs::Bug;
 use super::campaign::has_buffer;
 use super::remains::{Recovered, Remains};
 use super::witness::Witness;
@@ -26,11 +27,24 @@ impl<W: Workload> Powered<W> {
     /// # Errors
     /// As [`crate::run()`] before it starts; and if the power of this drive cannot be cut.
     pub fn new(config: &Config, workload: W, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
+        Powered::faulty(config, workload, Bug::None, progress)
+    }
+
+    /// As [`Self::new`], with a fault on purpose.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn faulty(
+        config: &Config,
+        workload: W,
+        bug: Bug,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Error> {
         let config = config.with_power_cuts()?;
-        let has_buffer = has_buffer(&config);
+        let is_durable_late = has_buffer(&config) && bug != Bug::AcknowledgedEarly;
         let drive = StartState::watched(&config, progress)?.into_cuttable(&config, |geometry, firmware, array| {
             firmware.keep_recovery_blocks();
-            Witness::new(geometry, firmware, array, has_buffer)
+            Witness::new(geometry, firmware, array, is_durable_late).with_bug(bug)
         });
         Ok(Powered::of(&config, drive, workload))
     }

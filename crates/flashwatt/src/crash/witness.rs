@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bugs::Bug;
 use super::promises::Promises;
 use super::remains::Remains;
 use crate::connector::{Extent, RequestKind};
@@ -13,7 +14,7 @@ use crate::ftl::PlannedOp;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, OpRecord, Probe, Purpose, RequestRecord};
 use crate::ssd::Ssd;
-use crate::units::{EntryId, Lpn, Nanos, Ppn, RequestId};
+use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 
 /// The observer of a drive whose power can be cut.
 pub struct Witness {
@@ -31,6 +32,9 @@ pub struct Witness {
     /// The content of the write buffer.
     entries: BTreeMap<EntryId, (Lpn, u64)>,
     pub(super) promises: Promises,
+    /// Blocks whose erase is planned. Only kept for [`Bug::ErasedBeforeCopied`].
+    to_erase: BTreeMap<u64, BlockId>,
+    bug: Bug,
 }
 
 impl Witness {
@@ -72,8 +76,25 @@ impl Witness {
         next_program: u64,
         version: u64,
     ) -> Self {
-        let (pending, entries) = (BTreeMap::new(), BTreeMap::new());
-        Witness { geometry: geometry.clone(), areas, current, pending, next_program, ended: 0, version, entries, promises }
+        Witness {
+            geometry: geometry.clone(),
+            areas,
+            current,
+            pending: BTreeMap::new(),
+            next_program,
+            ended: 0,
+            version,
+            entries: BTreeMap::new(),
+            promises,
+            to_erase: BTreeMap::new(),
+            bug: Bug::None,
+        }
+    }
+
+    /// The same with a fault on purpose.
+    pub(super) fn with_bug(mut self, bug: Bug) -> Self {
+        self.bug = bug;
+        self
     }
 
     /// What a cut at this instant leaves of the drive that this observer belongs to.
@@ -95,7 +116,11 @@ impl Witness {
                 OpKind::Read | OpKind::SpareRead | OpKind::Copy => {}
             }
         }
+        if witness.bug == Bug::ErasedBeforeCopied {
+            witness.to_erase.values().for_each(|&block| areas.erase(block, &witness.geometry));
+        }
         Remains {
+            bug: witness.bug,
             array: drive.flash.array.after_cut(&torn),
             areas,
             torn,
@@ -121,6 +146,9 @@ impl Witness {
 
     fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &BTreeMap<Lpn, u64>, firmware: &Firmware) {
         for (op, program) in ops.iter().zip(self.next_program..) {
+            if op.kind == OpKind::Erase && self.bug == Bug::ErasedBeforeCopied {
+                self.to_erase.insert(program, self.geometry.block_of(op.ppn));
+            }
             if !matches!(op.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
                 continue;
             }
@@ -176,9 +204,15 @@ impl Probe for Witness {
         let op = record.op;
         self.ended += 1;
         match op.kind {
-            OpKind::Erase => self.areas.erase(op.at.block, &self.geometry),
+            OpKind::Erase => {
+                self.to_erase.remove(&op.seq);
+                self.areas.erase(op.at.block, &self.geometry);
+            }
             OpKind::Program | OpKind::Copyback => {
-                for (ppn, spare) in self.pending.remove(&op.seq).unwrap_or_default() {
+                for (ppn, mut spare) in self.pending.remove(&op.seq).unwrap_or_default() {
+                    if self.bug == Bug::VersionOfCopy && op.cause != Cause::Host {
+                        spare.version = self.new_version();
+                    }
                     self.areas.program(ppn, spare);
                 }
             }

@@ -44,6 +44,11 @@ impl SpareAreas {
         self.0[ppn.idx()] = Some(entry);
     }
 
+    /// Changes every entry. For faults on purpose.
+    pub(crate) fn change(&mut self, mut change: impl FnMut(&mut Spare)) {
+        self.0.iter_mut().flatten().for_each(&mut change);
+    }
+
     /// An erase takes all entries of a block.
     pub fn erase(&mut self, block: BlockId, geometry: &Geometry) {
         let first = geometry.first_ppn(block).idx();

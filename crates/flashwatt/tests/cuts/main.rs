@@ -9,7 +9,7 @@ mod schemes;
 use common::{PAGE, Script};
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::crash::{Powered, Recovered, Remains, recover};
+use flashwatt::crash::{Bug, Powered, Recovered, Remains, recover};
 use flashwatt::rng::Rng;
 use schemes::{Scheme, draw_request, for_each_scheme, load_scheme, load_sets, schemes, tiny_sets};
 
@@ -95,4 +95,58 @@ fn every_instant_without_a_buffer() {
 fn every_instant_with_a_volatile_buffer() {
     let buffer = ["write_buffer.bytes=49152", "write_buffer.destage_fraction=0.5", "write_buffer.idle_ns=1000000"];
     for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_everywhere(scheme, seed, &buffer));
+}
+
+/// Cuts at every instant of a drive with a fault find it.
+#[test]
+fn faults_on_purpose_are_found() {
+    let buffer = ["write_buffer.bytes=49152", "write_buffer.destage_fraction=0.5"];
+    let bugs: [(Bug, &[&str]); 5] = [
+        (Bug::VersionOfCopy, &[]),
+        (Bug::OlderVersion, &[]),
+        (Bug::TornBelieved, &[]),
+        (Bug::AcknowledgedEarly, &buffer),
+        (Bug::ErasedBeforeCopied, &[]),
+    ];
+    for layer in ["page", "fast", "dftl"] {
+        let scheme = some_schemes().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
+        for (bug, more) in bugs {
+            let lost = lost_with(bug, &scheme.clone().expect("every layer has a scheme"), more);
+            assert!(lost > 0, "{bug:?} is not found with the layer {layer}");
+        }
+    }
+}
+
+/// Units that are lost in cuts of drives with a fault.
+fn lost_with(bug: Bug, scheme: &Scheme, more: &[&str]) -> u32 {
+    let of_seed = |seed| {
+        let mut rng = Rng::new(seed);
+        let config = drive(scheme, &mut rng, more);
+        let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
+        let mut powered = Powered::faulty(&config, script, bug, &mut |_| true).expect("its power can be cut");
+        let mut lost = 0;
+        while lost == 0 && powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
+            lost += recover(&config, &powered.cut()).expect("it comes back").1.lost;
+        }
+        lost
+    };
+    (0..64).map(of_seed).find(|&lost| lost > 0).unwrap_or(0)
+}
+
+/// A scan reads the spare area of every page, on all dies at once: what that takes, from its definition.
+#[test]
+fn a_scan_takes_what_its_closed_form_says() {
+    let sets =
+        ["device.channels=2", "device.ways=2", "device.blocks_per_plane=16", "device.timing.channel_switch_ns=0"];
+    let config = common::merging_drive(&sets);
+    let mut powered = Powered::new(&config, Script::new(&[]), &mut |_| true).expect("its power can be cut");
+    powered.step().expect("it goes on");
+    let (cost, recovered) = recover(&config, &powered.cut()).expect("it comes back");
+    let pages_of_die = 16 * 8;
+    assert_eq!((cost.spare_reads, cost.programs, cost.erases), (4 * pages_of_die, 0, 0));
+    assert_eq!(recovered.kept, 4 * pages_of_die as u32 / 2);
+    // A die gives its commands over a bus that it shares with one other; the array works far longer than that.
+    let one = common::delays::COMMAND + common::delays::READ;
+    let first_of_second_die = common::delays::COMMAND;
+    assert_eq!(cost.recovery_ns, pages_of_die * one + first_of_second_die);
 }

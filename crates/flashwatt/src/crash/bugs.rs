@@ -1,0 +1,34 @@
+//! Faults that tests put into a drive on purpose: cuts must find each of them.
+
+use crate::device::spare::SpareAreas;
+
+/// A fault on purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Bug {
+    /// No fault.
+    #[default]
+    None,
+    /// A copy gets a version of its own when it is programmed, not that of its source.
+    VersionOfCopy,
+    /// Of two versions of a page a scan takes the older one.
+    OlderVersion,
+    /// A scan takes torn pages for whole ones.
+    TornBelieved,
+    /// A write into a volatile buffer counts as durable.
+    AcknowledgedEarly,
+    /// A block is erased when its erase is planned, before the copies of its pages are on flash.
+    ErasedBeforeCopied,
+}
+
+impl Bug {
+    /// What a scan with this fault sees of the spare areas.
+    pub(super) fn seen(self, areas: &SpareAreas) -> SpareAreas {
+        let mut seen = areas.clone();
+        match self {
+            Bug::OlderVersion => seen.change(|spare| spare.version = u64::MAX - spare.version),
+            Bug::TornBelieved => seen.change(|spare| spare.is_torn = false),
+            _ => {}
+        }
+        seen
+    }
+}
