@@ -98,6 +98,13 @@ impl<'a> Found<'a> {
         self.newest.get(owner.idx()).and_then(|place| place.checked_sub(1)).map(Ppn)
     }
 
+    /// The owner of an address that holds the newest version of a page, be it there alone or not.
+    pub fn newest_version_at(&self, ppn: Ppn) -> Option<Lpn> {
+        let spare = self.areas.get(ppn).filter(|spare| !spare.is_torn)?;
+        let newest = self.areas.get(self.newest(spare.owner)?)?;
+        (newest.version == spare.version).then_some(spare.owner)
+    }
+
     /// The owner of an address that can be read, and whether it is the newest version.
     pub fn at(&self, ppn: Ppn) -> Option<(Lpn, bool)> {
         let spare = self.areas.get(ppn).filter(|spare| !spare.is_torn)?;

@@ -16,6 +16,10 @@ use schemes::{Scheme, draw_request, for_each_scheme, load_scheme, load_sets, sch
 /// Flash operations of a run in which every instant is a cut.
 const OPERATIONS: u64 = 300;
 
+/// A volatile write buffer of a few pages.
+const BUFFER: [&str; 3] =
+    ["write_buffer.bytes=49152", "write_buffer.destage_fraction=0.5", "write_buffer.idle_ns=1000000"];
+
 /// A tiny drive whose power can be cut: one block of each die more than the least.
 fn drive(scheme: &Scheme, rng: &mut Rng, more: &[&str]) -> Config {
     let more: Vec<String> = more.iter().map(ToString::to_string).collect();
@@ -93,19 +97,17 @@ fn every_instant_without_a_buffer() {
 
 #[test]
 fn every_instant_with_a_volatile_buffer() {
-    let buffer = ["write_buffer.bytes=49152", "write_buffer.destage_fraction=0.5", "write_buffer.idle_ns=1000000"];
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_everywhere(scheme, seed, &buffer));
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_everywhere(scheme, seed, &BUFFER));
 }
 
 /// Cuts at every instant of a drive with a fault find it.
 #[test]
 fn faults_on_purpose_are_found() {
-    let buffer = ["write_buffer.bytes=49152", "write_buffer.destage_fraction=0.5"];
     let bugs: [(Bug, &[&str]); 5] = [
         (Bug::VersionOfCopy, &[]),
         (Bug::OlderVersion, &[]),
         (Bug::TornBelieved, &[]),
-        (Bug::AcknowledgedEarly, &buffer),
+        (Bug::AcknowledgedEarly, &BUFFER),
         (Bug::ErasedBeforeCopied, &[]),
     ];
     for layer in ["page", "fast", "dftl"] {
@@ -149,4 +151,38 @@ fn a_scan_takes_what_its_closed_form_says() {
     let one = common::delays::COMMAND + common::delays::READ;
     let first_of_second_die = common::delays::COMMAND;
     assert_eq!(cost.recovery_ns, pages_of_die * one + first_of_second_die);
+}
+
+/// Cuts at random times of a longer run, and cuts during the recovery from each.
+fn cut_at_random(scheme: &Scheme, seed: u64, cuts: usize, more: &[&str]) {
+    let mut rng = Rng::new(!seed);
+    let config = drive(scheme, &mut rng, more);
+    let script = Script::new(&requests(&mut rng, 2_000, config.logical_bytes()));
+    let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
+    for _ in 0..cuts {
+        powered.advance(powered.now_ns() + 1 + rng.below(20_000_000)).expect("it goes on");
+        let remains = powered.cut();
+        let (cost, _) = recover(&config, &remains).expect("it comes back");
+        comes_back(&config, &remains);
+        let mut again = Powered::recovering(&config, &remains).expect("it comes back");
+        again.advance(rng.below(cost.recovery_ns)).expect("it goes on");
+        let again = again.cut();
+        comes_back(&config, &again);
+        goes_on(&config, &again, &mut rng);
+    }
+}
+
+/// Cuts of each scheme. The environment's `FLASHWATT_SOAK` multiplies them.
+fn random_cuts() -> usize {
+    20 * std::env::var("FLASHWATT_SOAK").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn random_cuts_without_a_buffer_and_during_recovery() {
+    for_each_scheme(&schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[]));
+}
+
+#[test]
+fn random_cuts_with_a_volatile_buffer_and_during_recovery() {
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &BUFFER));
 }

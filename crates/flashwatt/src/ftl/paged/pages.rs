@@ -11,7 +11,7 @@ mod rebuild;
 use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
-use crate::blocks::BlockTable;
+use crate::blocks::{BlockTable, Choice};
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Chosen, Plan};
@@ -68,6 +68,9 @@ struct DieWrites {
     /// The rest of the block that a move of cold data filled; collection writes there next.
     leftover: Frontier,
     job: Option<GcJob>,
+    /// After a power cut the collection of the die may have been cut where it had room for the rest of that victim only. Until it
+    /// has freed a block, it takes the block with the fewest valid pages.
+    is_short: bool,
 }
 
 /// The collection of one block.
@@ -249,9 +252,11 @@ impl Pages {
         if self.free(die, owner, cx.blocks) >= self.low_watermark {
             return;
         }
+        let is_short = self.dies[die.idx()].is_short;
         let view = cx.blocks.view(die, cx.wear);
-        let Some(choice) = self.policy.choose(&view, cx.rng) else { return };
-        let can_move = self.dies[die.idx()].leftover.is_full();
+        let chosen = if is_short { view.fewest_valid().map(|block| Choice { block, searches: 1 }) } else { self.policy.choose(&view, cx.rng) };
+        let Some(choice) = chosen else { return };
+        let can_move = !is_short && self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
         let units = f64::from(self.geometry.units_per_block);
         plan.notes().chosen = Some(Chosen {
@@ -356,7 +361,9 @@ impl Pages {
     /// A block's erase has ended.
     pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
         let die = self.geometry.die_of_block(block);
-        match self.dies[die.idx()].job.take() {
+        let job = self.dies[die.idx()].job.take();
+        self.dies[die.idx()].is_short &= job.is_none();
+        match job {
             Some(job) if job.then_move.is_some() => {
                 cx.blocks.erased_and_taken(block);
                 self.start_move(die, block, job.then_move);

@@ -1,7 +1,7 @@
 //! Data blocks after a power cut.
 //!
-//! The data block of a logical block is the block of its home die in which all newest pages lie at their offsets; of several
-//! such blocks, which a cut merge leaves, the one with the most of them. The scheme may take the others over as its own blocks, the
+//! The data block of a logical block is the block of its home die in which the newest versions lie at their offsets; of several
+//! such blocks, which a cut merge leaves, the one with which the fewest others are needed. The scheme may take the others over as its own blocks, the
 //! oldest first ([`OnDataBlocks::adopt`]). Logical blocks with pages in blocks that are neither are merged: their pages are copied
 //! to a fresh block, one logical block after the other on each die. Then these blocks are erased. That may need a block more than
 //! the layer has otherwise: a cut merge has taken one, and a torn page in it cannot be programmed again.
@@ -13,7 +13,7 @@ use crate::device::spare::Found;
 use crate::ftl::Context;
 use crate::ftl::plan::Plan;
 use crate::operation::Cause;
-use crate::units::{BlockId, Lpn};
+use crate::units::{BlockId, Lpn, Ppn};
 
 /// What is left to do.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Recovery {
 }
 
 /// Rebuilds a fresh scheme.
-pub(super) fn rebuild<S: OnDataBlocks>(scheme: &mut S, found: &Found, blocks: &BlockTable, array: &Array) {
+pub(super) fn rebuild<S: OnDataBlocks>(scheme: &mut S, found: &Found, blocks: &mut BlockTable, array: &Array) {
     let mut others = scheme.data_mut().find_data_blocks(found, blocks, array);
     others.sort_by_key(|&block| found.last_program(block, array));
     others.retain(|&block| blocks.valid_units(block) == 0 || !scheme.adopt(block, blocks));
@@ -36,44 +36,88 @@ pub(super) fn rebuild<S: OnDataBlocks>(scheme: &mut S, found: &Found, blocks: &B
 
 impl DataBlocks {
     /// Finds the data blocks of a fresh drive. Returns all other blocks that are in use.
-    fn find_data_blocks(&mut self, found: &Found, blocks: &BlockTable, array: &Array) -> Vec<BlockId> {
+    fn find_data_blocks(&mut self, found: &Found, blocks: &mut BlockTable, array: &Array) -> Vec<BlockId> {
         for lpn in (0..self.geometry.logical_units).map(Lpn) {
             self.map[lpn.idx()] = found.newest(lpn).map_or(0, |ppn| ppn.0 + 1);
         }
-        let mut others = Vec::new();
+        let (mut candidates, mut others) = (Vec::new(), Vec::new());
         for block in (0..self.geometry.blocks).map(BlockId) {
             self.frontier[block.idx()] = array.planned_pages(block) as u16;
             if blocks.is_in_use(block) {
-                match self.owner_in_place(block, blocks) {
-                    Some(of) => others.extend(self.prefer(of, block, blocks)),
+                match self.owner_in_place(block, found) {
+                    Some(of) => candidates.push((of, block)),
                     None => others.push(block),
                 }
             }
         }
+        let elsewhere = self.places_in(&others, found);
+        candidates.sort_unstable();
+        for of_one in candidates.chunk_by(|a, b| a.0 == b.0) {
+            let blocks_of_one: Vec<BlockId> = of_one.iter().map(|&(_, block)| block).collect();
+            others.extend(self.choose(of_one[0].0, &blocks_of_one, &elsewhere, found, blocks));
+        }
         others
     }
 
-    /// The logical block that a block can be the data block of: its valid pages lie at their offsets.
-    fn owner_in_place(&self, block: BlockId, blocks: &BlockTable) -> Option<Lbn> {
-        let of = self.logical_block(blocks.valid_lpns(block).next()?);
-        let in_place = |lpn: Lpn| {
-            self.logical_block(lpn) == of && self.get(lpn) == Some(self.address(block, self.offset(lpn)))
-        };
-        let is_home = self.geometry.die_of_block(block) == self.home(of);
-        (is_home && blocks.valid_lpns(block).all(in_place)).then_some(of)
+    /// For each page an address (+ 1) of its newest version in these blocks; 0 for none.
+    fn places_in(&self, of: &[BlockId], found: &Found) -> Vec<u32> {
+        let mut places = vec![0; self.geometry.logical_units as usize];
+        for &block in of {
+            for ppn in (0..self.geometry.pages_per_block).map(|page| self.address(block, page)) {
+                if let Some(lpn) = found.newest_version_at(ppn).filter(|lpn| lpn.idx() < places.len()) {
+                    places[lpn.idx()] = ppn.0 + 1;
+                }
+            }
+        }
+        places
     }
 
-    /// Makes a block the data block of a logical block if it holds more than the one so far. Returns the one that is none.
-    fn prefer(&mut self, of: Lbn, block: BlockId, blocks: &BlockTable) -> Option<BlockId> {
-        let Some(old) = self.data_block(of) else {
-            self.data[of.idx()] = block.0 + 1;
-            return None;
+    /// Chooses the data block of a logical block among blocks that can be it: that with which the fewest of the others are needed.
+    /// Of a merge that was cut it is the source, of one that was almost done the target. Returns the others.
+    fn choose(
+        &mut self,
+        of: Lbn,
+        candidates: &[BlockId],
+        elsewhere: &[u32],
+        found: &Found,
+        blocks: &mut BlockTable,
+    ) -> Vec<BlockId> {
+        let holds = |block: BlockId, lpn: Lpn| found.newest_version_at(self.address(block, self.offset(lpn))) == Some(lpn);
+        let cost = |&chosen: &BlockId| {
+            let is_missing = |lpn: &Lpn| !holds(chosen, *lpn) && elsewhere[lpn.idx()] == 0;
+            let missing: Vec<Lpn> = self.pages(of).filter(is_missing).collect();
+            let is_needed = |other: &&BlockId| **other != chosen && missing.iter().any(|&lpn| holds(**other, lpn));
+            let held = self.pages(of).filter(|&lpn| holds(chosen, lpn)).count();
+            (candidates.iter().filter(is_needed).count(), std::cmp::Reverse(held))
         };
-        if blocks.valid_units(block) <= blocks.valid_units(old) {
-            return Some(block);
+        let Some(&chosen) = candidates.iter().min_by_key(|block| cost(block)) else { return Vec::new() };
+        let place = |lpn: Lpn| match holds(chosen, lpn) {
+            true => Some(self.address(chosen, self.offset(lpn))),
+            false => elsewhere[lpn.idx()].checked_sub(1).map(Ppn),
+        };
+        let places: Vec<(Lpn, Ppn)> = self.pages(of).filter_map(|lpn| place(lpn).map(|ppn| (lpn, ppn))).collect();
+        for (lpn, ppn) in places {
+            if let Some(old) = self.get(lpn).filter(|&old| old != ppn) {
+                blocks.set_invalid(old);
+                blocks.set_valid(ppn, lpn);
+                self.map[lpn.idx()] = ppn.0 + 1;
+            }
         }
-        self.data[of.idx()] = block.0 + 1;
-        Some(old)
+        self.data[of.idx()] = chosen.0 + 1;
+        candidates.iter().copied().filter(|&other| other != chosen).collect()
+    }
+
+    /// The logical block that a block can be the data block of: the newest versions in the block lie at their offsets.
+    fn owner_in_place(&self, block: BlockId, found: &Found) -> Option<Lbn> {
+        let mut owner = None;
+        for offset in 0..self.geometry.pages_per_block {
+            let Some(lpn) = found.newest_version_at(self.address(block, offset)) else { continue };
+            let of = self.logical_block(lpn);
+            if self.offset(lpn) != offset || *owner.get_or_insert(of) != of {
+                return None;
+            }
+        }
+        owner.filter(|&of| self.geometry.die_of_block(block) == self.home(of))
     }
 
     /// The logical blocks with valid pages in these blocks.
@@ -92,16 +136,17 @@ impl DataBlocks {
 
     /// Plans merges, as many as there are erased blocks, and the erases of what is then void.
     pub(super) fn recover(&mut self, cx: &mut Context, plan: &mut Plan) {
-        let mut to_merge = std::mem::take(&mut self.recovery.to_merge);
+        let Recovery { mut to_merge, mut void } = std::mem::take(&mut self.recovery);
         to_merge.retain(|&of| {
             let fresh = self.take_block(self.home(of), cx);
             if let Some(fresh) = fresh {
                 self.copy_rest(of, fresh, cx, plan);
-                self.set_data_block(of, fresh, cx, plan);
+                void.extend(self.data_block(of));
+                self.data[of.idx()] = fresh.0 + 1;
             }
             fresh.is_none()
         });
-        let mut void = std::mem::take(&mut self.recovery.void);
+        // Without wear levelling, which would keep one of the erased blocks for itself.
         void.retain(|&block| {
             let is_void = cx.blocks.valid_units(block) == 0;
             if is_void {

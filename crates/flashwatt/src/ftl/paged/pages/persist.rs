@@ -31,7 +31,7 @@ impl Pages {
             let places = [host, gc, leftover].into_iter().chain(job.as_ref().and_then(|job| job.into));
             let is_apart = |place: Frontier| place.block(&self.geometry).is_some_and(|b| drive.blocks.is_apart(b));
             require(!places.into_iter().any(is_apart), "a place to write to in a block of the map")?;
-            self.dies[die.idx()] = DieWrites { host, gc, leftover, job };
+            self.dies[die.idx()] = DieWrites { host, gc, leftover, job, is_short: false };
         }
         Ok(())
     }

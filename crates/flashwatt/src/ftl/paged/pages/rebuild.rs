@@ -23,7 +23,7 @@ impl Pages {
             let host = next();
             let leftover = next();
             let writes = &mut self.dies[die.idx()];
-            (writes.host, writes.gc, writes.leftover) = (host, gc, leftover);
+            (writes.host, writes.gc, writes.leftover, writes.is_short) = (host, gc, leftover, true);
             open.for_each(|block| blocks.close(block));
         }
     }
