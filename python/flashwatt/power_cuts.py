@@ -42,6 +42,7 @@ _KINDS: dict[str, Any] = {
     **dict.fromkeys(("seed", "logical_units", "unit_bytes", "run_ns", "operations"), int),
     **dict.fromkeys(("twice", "has_volatile_buffer"), bool),
     "when": dict,
+    "warnings": list,
     "cuts": list,
 }
 """What a result has beside its version, and of which kind it is."""
@@ -145,6 +146,11 @@ class Crash:
         return bool(self._content["twice"])
 
     @property
+    def warnings(self) -> list[str]:
+        """Warnings about the run that was cut: keys of the configuration that have no effect on it."""
+        return list(self._content["warnings"])
+
+    @property
     def has_volatile_buffer(self) -> bool:
         """Whether the drive has a volatile write buffer.
 
@@ -194,7 +200,7 @@ class Crash:
         """The cuts, one row each, in the order of their times.
 
         Columns: `at_ns`, the time of the cut; `operations`, flash operations that had ended by then; `requests_lost`,
-        requests in the drive, which completed as "power lost"; `torn_pages`, pages whose program was cut;
+        requests in the drive, which never complete; `torn_pages`, pages whose program was cut;
         `half_erased_blocks`, blocks whose erase was cut. Map units after the recovery: `kept_units` with the version
         that was written last, `rolled_back_units` with an older one or nothing, of which nothing newer was durable,
         `lost_units` of which a durable version is lost. What the recovery took: `recovery_ns` from power on until
@@ -277,8 +283,8 @@ def crash(
     at this simulated time in ns, `at_operation` one cut when this number of flash operations has ended. At most one of
     the three is given; without any there are 100 random cuts. With `twice` the power is cut again during each
     recovery, at a time uniform over it. `config`, `seed`, `progress` and `overrides` are those of `flashwatt.run`;
-    `progress` counts cuts. The run is the whole workload: `run.warmup`, `run.measure` and `run.max_flash_ops` do not
-    count.
+    `progress` counts cuts. The run is the whole workload: `run.warmup`, `run.measure` and `run.max_flash_ops` have
+    no effect, and `Crash.warnings` says so.
 
     Each cut is one of the whole run: the drive that is cut is a copy, and the run goes on to the next cut.
 
@@ -313,6 +319,7 @@ def campaign(
         "seed": resolved["run"]["seed"],
         "when": when,
         "twice": twice,
+        "warnings": _warnings(resolved["run"]),
         "config": _core.merged(config.text, config.name, list(config.sets), None),
     }
     made = found.pop("cuts")
@@ -351,6 +358,18 @@ def _drive_of(resolved: Json, ftl: str) -> str:
     from flashwatt.report.table import describe_device
 
     return describe_device({"config": resolved, "ftl": {"name": ftl}})
+
+
+def _warnings(run: Json) -> list[str]:
+    """Name the keys that bound what a run measures: they do not bound the run that is cut."""
+    keys = [
+        f"run.{table}.{'requests' if unit == 'requests' else 'seconds'}"
+        for table in ("warmup", "measure")
+        for unit, value in run[table].items()
+        if value
+    ]
+    keys += ["run.max_flash_ops"] if run["max_flash_ops"] else []
+    return [f"{key} has no effect: the whole workload is run and cut" for key in keys]
 
 
 def _row(cut: Json) -> Json:

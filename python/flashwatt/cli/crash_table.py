@@ -9,7 +9,7 @@ from rich.text import Text
 
 from flashwatt.base.units import count, counted, duration, si
 from flashwatt.dio.table import size
-from flashwatt.report.table import emit, new_table
+from flashwatt.report.table import emit, new_table, show_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,8 +56,12 @@ def show(found: Crash, console: Console | None = None) -> None:
     """Print a result: what was run, the figures of the cuts, and those of second cuts."""
     console = console or Console(highlight=False)
     emit(console, Text("\n").join(Text(line, style) for line, style in _heading(found)))
-    if found.spread("lost_units") is None:
-        return
+    if found.spread("lost_units") is not None:
+        _show_cuts(found, console)
+    show_warnings(found.warnings, console)
+
+
+def _show_cuts(found: Crash, console: Console) -> None:
     emit(console, _table(found, "", (_LOST, _COST), second=False))
     if found.spread("lost_units", second=True) is not None:
         emit(console, _table(found, "\nThe second cut, during that recovery", (_AGAIN, _COST), second=True))

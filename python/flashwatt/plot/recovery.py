@@ -69,7 +69,8 @@ def recovery(result: Crash, figure: str = "recovery_ns", **look: Unpack[Look]) -
         return _histogram(rows, list(series), axis.title, on, is_alone=is_alone)
 
     title = f"{of.title} after {counted(len(series[_FIRST]), 'power cut')}"
-    return Chart(title, (result.drive, f"{said}."), draw, "Point at a bar to see its values.", look)
+    beside = " Of each bin the bars stand side by side." if len(series) > 1 and not is_alone else ""
+    return Chart(title, (result.drive, f"{said}.{beside}"), draw, "Point at a bar to see its values.", look)
 
 
 def cuts(result: Crash, **look: Unpack[Look]) -> Chart:
@@ -96,8 +97,9 @@ def cuts(result: Crash, **look: Unpack[Look]) -> Chart:
     def draw(on: Canvas) -> alt.LayerChart:
         return _places(rows, names, (x.title, y.title), on)
 
+    lost = (f"Crosses: {counted(result.lost_units, 'unit')} of durable data lost.",) if result.losses else ()
     title = "Recovery time by the time of the power cut"
-    return Chart(title, (result.drive,), draw, "Point at a dot to see its values.", look)
+    return Chart(title, (result.drive, *lost), draw, "Point at a dot to see its values.", look)
 
 
 def _values(result: Crash, figure: str, *, second: bool = False) -> list[float]:
