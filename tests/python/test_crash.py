@@ -1,22 +1,22 @@
-"""`flashwatt.crash` and `flashwatt crash`: figures by hand, layers that come back, files, pictures, mistakes, statuses."""
+"""`flashwatt.crash` and `flashwatt crash`: figures by hand, every layer, files, pictures, mistakes, exit statuses."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
 import flashwatt as fw
-from flashwatt import Config, Crash, FlashwattError, plot
+from flashwatt import Config, Crash, FlashwattError, plot, power_cuts
+from flashwatt.cli.main import main
 from flashwatt.power_cuts import Loss, Spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conftest import Cli
 
 DOCS = Path(__file__).parents[2] / "docs/power-cuts.md"
@@ -63,6 +63,27 @@ def spoilt(result: Crash, change: Callable[[Any], None]) -> Crash:
     return Crash(content)
 
 
+def _lose(content: Any) -> None:
+    content["cuts"][3]["lost_units"] = 2
+    content["cuts"][5]["again"]["lost_units"] = 1
+
+
+Asked: TypeAlias = Callable[..., tuple[Any, str, str]]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Asked:
+    """Run the command on a result that stands; give its exit status, and what it prints on both streams."""
+
+    def run(result: Crash, *arguments: object) -> tuple[Any, str, str]:
+        monkeypatch.setattr(power_cuts, "campaign", lambda *_given, **_options: result)
+        with pytest.raises(SystemExit) as ended:
+            main(["crash", *map(str, arguments)])
+        return ended.value.code, *capsys.readouterr()
+
+    return run
+
+
 # ------------------------------------------------------------------ figures
 
 
@@ -76,21 +97,34 @@ def test_a_scan_by_hand(drive: Config) -> None:
     assert [cut[key] for key in ("reads", "programs", "erases", "torn_pages", "requests_lost")] == [0] * 5
     assert (cut["kept_units"], cut["rolled_back_units"], cut["lost_units"]) == (341, 0, 0)
     assert cut["scan_memory_bytes"] == 341 * 12
-    # Controller active at 350 mA and 3.3 V, DRAM idle at 15 mA and 1.1 V; dies at 3.3 V: 25 mA reading, 12 mA on the bus.
+    # The controller is active (350 mA at 3.3 V), DRAM idle (15 mA at 1.1 V); a die draws 25 mA reading, 12 on the bus.
     recovery_s, array_s, bus_s = 12_902_400e-9, PAGES_PER_DIE * 50_000e-9, PAGES_PER_DIE * 400e-9
     always_w, die_j = 0.350 * 3.3 + 0.015 * 1.1, (array_s * 0.025 + bus_s * 0.012) * 3.3
     assert cut["energy_j"] == pytest.approx(recovery_s * always_w + DIES * die_j, rel=1e-9)
 
 
 def test_a_program_under_way_is_torn_and_its_request_lost() -> None:
-    """One write: its program takes 600 µs. A cut in it tears the page, and the unit's old version comes back."""
-    one = Config(TINY).override(workload__uniform__requests=1)
-    during = fw.crash(one, at_ns=300_000).cuts.row(0, named=True)
-    assert [during[key] for key in ("torn_pages", "requests_lost", "rolled_back_units")] == [1, 1, 1]
-    assert during["kept_units"] == 340
-    after = fw.crash(one, at_operation=1).cuts.row(0, named=True)
-    assert [after[key] for key in ("torn_pages", "rolled_back_units", "kept_units")] == [0, 0, 341]
-    assert after["at_ns"] >= 600_000
+    """Of three writes, one at a time, the first is under way, then the second: the unit's old version comes back."""
+    one_by_one = Config(TINY).override(workload__uniform__requests=3, workload__uniform__queue_depth=1)
+    for place in ({"at_ns": 300_000}, {"at_operation": 1}):
+        (cut,) = fw.crash(one_by_one, **place).cuts.to_dicts()
+        assert [cut[key] for key in ("torn_pages", "requests_lost", "rolled_back_units", "kept_units")] == [
+            1,
+            1,
+            1,
+            340,
+        ]
+    assert cut["at_ns"] == 600_000 + 400 + 3_413  # the program, its command and its data
+    at_the_end = fw.crash(one_by_one, at_operation=3).cuts.row(0, named=True)
+    assert [at_the_end[key] for key in ("torn_pages", "requests_lost", "rolled_back_units")] == [0, 0, 0]
+
+
+def test_operations_are_those_of_the_operation_log(drive: Config) -> None:
+    ends = fw.run(drive, op_log=True).op_log()
+    ends = ends.filter(ends["record"].cast(str).is_in(["read", "program", "erase"]))["end_ns"]
+    result = fw.crash(drive, cuts=20)
+    assert result.operations == len(ends)
+    assert result.cuts["operations"].to_list() == [int((ends <= at).sum()) for at in result.cuts["at_ns"]]
 
 
 @pytest.mark.parametrize("ftl", list(fw.names("ftls")))
@@ -203,11 +237,7 @@ def test_progress_counts_cuts_and_stops_them(drive: Config) -> None:
 
 
 def test_losses_are_found_and_counted(twice: Crash) -> None:
-    def lose(content: Any) -> None:
-        content["cuts"][3]["lost_units"] = 2
-        content["cuts"][5]["again"]["lost_units"] = 1
-
-    lossy = spoilt(twice, lose)
+    lossy = spoilt(twice, _lose)
     rows = twice.cuts.rows(named=True)
     assert lossy.losses == [Loss(rows[3]["at_ns"], None, 2), Loss(rows[5]["at_ns"], rows[5]["second_after_ns"], 1)]
     assert lossy.lost_units == 3
@@ -255,7 +285,7 @@ def test_wrong_arguments_name_themselves(drive: Config, asked: dict[str, Any], f
         ("--plot cuts.svg", "--plot: cuts.svg: no format of a page; found .svg; expected .html"),
         ("-o mine.json", "mine.json: cannot be written; found a file that is not a result of crash"),
         ("--quiet", "--quiet without --out, --plot or --json"),
-        ("--preset nosuch", "--preset: unknown name; found `nosuch`"),
+        ("--preset nosuch", "--preset: unknown preset; found `nosuch`"),
     ],
 )
 def test_wrong_options_name_themselves(flashwatt: Cli, tiny: Path, options: str, found: str) -> None:
@@ -286,7 +316,7 @@ def test_the_command_and_the_library_agree(flashwatt: Cli, tiny: Path) -> None:
     page = (tiny.parent / "p.html").read_text()
     assert page.count('class="chart"') == 3
     assert "Recovery energy after 6 power cuts" in page
-    assert flashwatt(*given, "--quiet").stdout == ""  # its own files are replaced
+    assert flashwatt(*given[:-2], "--quiet").stdout == ""  # its own file is replaced
 
 
 def test_a_single_cut_has_a_table_and_a_page(flashwatt: Cli, tiny: Path) -> None:
@@ -299,23 +329,11 @@ def test_a_single_cut_has_a_table_and_a_page(flashwatt: Cli, tiny: Path) -> None
     assert "nothing to distribute" in (tiny.parent / "one.html").read_text()
 
 
-def test_lost_data_is_told_loudly_with_the_way_to_repeat_it(
-    twice: Crash, tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No layer loses data: the figures of a real campaign are changed, and the command is asked to print them."""
-    from flashwatt import power_cuts
-    from flashwatt.cli.main import main
-
-    def lose(content: Any) -> None:
-        content["cuts"][3]["lost_units"] = 2
-        content["cuts"][5]["again"]["lost_units"] = 1
-
-    lossy = spoilt(twice, lose)
-    monkeypatch.setattr(power_cuts, "campaign", lambda *_given, **_options: lossy)
-    with pytest.raises(SystemExit) as ended:
-        main(["crash", str(tiny), "--set", "ftl=fast", "--cuts", "20", "--twice", "-o", str(tiny.parent / "lost.json")])
-    assert ended.value.code == 1
-    out, err = capsys.readouterr()
+def test_lost_data_is_told_loudly_with_the_way_to_repeat_it(twice: Crash, tiny: Path, asked: Asked) -> None:
+    """No layer loses data: the figures of a real campaign are changed before the command prints them."""
+    lossy, path = spoilt(twice, _lose), tiny.parent / "lost.json"
+    ended, out, err = asked(lossy, tiny, "--set", "ftl=fast", "--cuts", "20", "--twice", "-o", path)
+    assert ended == 1
     assert "LOST: 3 units of durable data, by 2 cuts" in out
     first, second = lossy.losses
     command = f"flashwatt crash {tiny} --set ftl=fast"
@@ -323,58 +341,37 @@ def test_lost_data_is_told_loudly_with_the_way_to_repeat_it(
     assert f"`{command} --at-ns {first.at_ns}` repeats it" in err
     assert f"a second one {second.after_ns} ns after power on" in err
     assert f"`{command} --cuts 20 --twice` repeats it" in err
-    assert Crash.read(tiny.parent / "lost.json").lost_units == 3
+    assert Crash.read(path).lost_units == 3
 
 
 @pytest.mark.parametrize(("lost", "status"), [(0, 130), (4, 1)])
-def test_interrupted_cuts_are_kept(
-    twice: Crash,
-    tiny: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    lost: int,
-    status: int,
-) -> None:
-    from flashwatt import power_cuts
-    from flashwatt.cli.main import main
-
+def test_interrupted_cuts_are_kept(twice: Crash, tiny: Path, asked: Asked, lost: int, status: int) -> None:
     def interrupt(content: Any) -> None:
         content.update(status="interrupted", cuts=content["cuts"][:7])
         content["cuts"][0]["lost_units"] = lost
 
-    monkeypatch.setattr(power_cuts, "campaign", lambda *_given, **_options: spoilt(twice, interrupt))
-    with pytest.raises(SystemExit) as ended:
-        main(["crash", str(tiny), "--cuts", "20", "-o", str(tiny.parent / "some.json")])
-    assert ended.value.code == status
-    out, err = capsys.readouterr()
+    path = tiny.parent / "some.json"
+    ended, out, err = asked(spoilt(twice, interrupt), tiny, "--cuts", "20", "-o", path)
+    assert ended == status
     assert "7 of 20 cuts at random times" in out
-    assert f"interrupted after 7 of 20 cuts; those are kept in {tiny.parent / 'some.json'}" in err
-    assert len(Crash.read(tiny.parent / "some.json").cuts) == 7
+    assert f"interrupted after 7 of 20 cuts; those are kept in {path}" in err
+    assert len(Crash.read(path).cuts) == 7
 
 
-def test_no_cut_at_all_is_printed_and_not_drawn(
-    twice: Crash, tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from flashwatt import power_cuts
-    from flashwatt.cli.main import main
-
+def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked: Asked) -> None:
     none = spoilt(twice, lambda content: content.update(status="interrupted", cuts=[]))
     assert none.cuts.shape == (0, 15)
     assert none.spread("recovery_ns") is None
     with pytest.raises(FlashwattError, match="no cut to draw"):
         plot.recovery(none)
-    monkeypatch.setattr(power_cuts, "campaign", lambda *_given, **_options: none)
-    with pytest.raises(SystemExit) as ended:
-        main(["crash", str(tiny), "--plot", str(tiny.parent / "none.html")])
-    assert ended.value.code == 130
-    out, err = capsys.readouterr()
+    ended, out, err = asked(none, tiny, "--plot", tiny.parent / "none.html")
+    assert ended == 130
     assert "0 of 20 cuts" in out
     assert "none.html is not drawn: there is no cut" in err
     assert not (tiny.parent / "none.html").exists()
 
 
 def test_the_guide_shows_what_the_command_prints(flashwatt: Cli) -> None:
-    """Every line of the example in the guide but that with the length of the run stands in the output, in its order."""
     shown = re.search(r"```sh\nflashwatt (crash .*)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
     assert shown
     printed = flashwatt(*shlex.split(shown[1])).stdout
@@ -386,10 +383,16 @@ def test_the_guide_shows_what_the_command_prints(flashwatt: Cli) -> None:
 # ------------------------------------------------------------------ pictures
 
 
+def drawn(chart: plot.Chart) -> list[dict[str, Any]]:
+    """The rows that a chart is drawn from."""
+    spec = chart.spec()
+    rows: list[dict[str, Any]] = spec["datasets"][spec["data"]["name"]]
+    return rows
+
+
 def test_bars_hold_every_cut_once(twice: Crash) -> None:
     for figure in ("recovery_ns", "energy_j", "reads", "programs", "erases"):
-        spec = plot.recovery(twice, figure).spec()
-        rows = spec["layer"][0]["data"]["values"]
+        rows = drawn(plot.recovery(twice, figure))
         for cut in ("first cut", "second cut"):
             bars = [row for row in rows if row["cut"] == cut]
             assert sum(row["n"] for row in bars) == 20
@@ -400,7 +403,7 @@ def test_bars_hold_every_cut_once(twice: Crash) -> None:
 
 def test_a_bar_is_where_its_values_are(drive: Config) -> None:
     result = fw.crash(drive, cuts=30, ftl="fast")
-    rows = plot.recovery(result).spec()["layer"][0]["data"]["values"]
+    rows = drawn(plot.recovery(result))
     assert all(row["from"] - 1e-9 <= row["least"] <= row["most"] <= row["to"] + 1e-9 for row in rows)
     assert sorted(row["from"] for row in rows) == [row["from"] for row in rows]
     values = result.cuts["recovery_ns"] / 1e6
@@ -409,7 +412,7 @@ def test_a_bar_is_where_its_values_are(drive: Config) -> None:
 
 
 def test_dots_are_at_their_cuts_and_losses_are_crossed(twice: Crash) -> None:
-    rows = plot.cuts(twice).spec()["layer"][0]["data"]["values"]
+    rows = drawn(plot.cuts(twice))
     assert len(rows) == 40
     assert [row["torn"] for row in rows[:20]] == twice.cuts["torn_pages"].to_list()
     assert [row["torn"] for row in rows[20:]] == twice.cuts["second_torn_pages"].to_list()

@@ -74,8 +74,9 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
     """
     _check_options(config, preset, options)
     whole = drive_of(config, preset, sets)
-    _check_outputs(config, whole, options)
-    found = _campaign(whole, preset, sets, options)
+    with blamed({**({"device.preset": "--preset"} if preset else {}), **_PLACES}, sets):
+        _check_outputs(config, whole, options)
+        found = _campaign(whole, options)
     with printed() as faults:
         _show(found, as_json=options["as_json"])
     _complain_of_losses(found, _command(config, preset, sets))
@@ -118,17 +119,11 @@ def _check_outputs(config: Path | None, whole: Config, options: dict[str, Any]) 
         check_stdout()
 
 
-def _campaign(whole: Config, preset: str | None, sets: tuple[str, ...], options: dict[str, Any]) -> Crash:
+def _campaign(whole: Config, options: dict[str, Any]) -> Crash:
     from flashwatt.base.progress import bar
     from flashwatt.power_cuts import campaign
 
-    named = {"device.preset": "--preset"} if preset else {}
-    hidden = quiet_is_on()
-    with (
-        blamed({**named, **_PLACES}, sets),
-        interruptible() as interrupted,
-        bar("Cutting", "cuts", hidden=hidden) as show,
-    ):
+    with interruptible() as interrupted, bar("Cutting", "cuts", hidden=quiet_is_on()) as show:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
             show(done, total, now_ns, preparing)
