@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,6 +18,7 @@ import flashwatt as fw
 from flashwatt import Config, Crash, FlashwattError, plot, power_cuts
 from flashwatt.cli.main import main
 from flashwatt.power_cuts import Loss, Spread
+from test_interrupt import needs_proc, wait_until_it_simulates
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -115,8 +119,6 @@ def test_a_program_under_way_is_torn_and_its_request_lost() -> None:
             340,
         ]
     assert cut["at_ns"] == 600_000 + 400 + 3_413  # the program, its command and its data
-    at_the_end = fw.crash(one_by_one, at_operation=3).cuts.row(0, named=True)
-    assert [at_the_end[key] for key in ("torn_pages", "requests_lost", "rolled_back_units")] == [0, 0, 0]
 
 
 def test_operations_are_those_of_the_operation_log(drive: Config) -> None:
@@ -356,6 +358,31 @@ def test_interrupted_cuts_are_kept(twice: Crash, tiny: Path, asked: Asked, lost:
     assert "7 of 20 cuts at random times" in out
     assert f"interrupted after 7 of 20 cuts; those are kept in {path}" in err
     assert len(Crash.read(path).cuts) == 7
+
+
+@needs_proc
+def test_ctrl_c_keeps_the_cuts_until_then(tiny: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "flashwatt",
+        "crash",
+        "tiny.toml",
+        "--cuts",
+        "1000000",
+        "-o",
+        "days.json",
+        "--quiet",
+    ]
+    with subprocess.Popen(command, cwd=tiny.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as days:
+        wait_until_it_simulates(days)
+        days.send_signal(signal.SIGINT)
+        _out, err = days.communicate(timeout=60)
+    assert days.returncode == 130, err
+    kept = Crash.read(tiny.parent / "days.json")
+    assert (kept.status, kept.when, kept.lost_units) == ("interrupted", {"cuts": 1_000_000}, 0)
+    assert f"interrupted after {len(kept.cuts):,} of 1,000,000 cuts; those are kept in days.json" in err
+    assert 0 < len(kept.cuts) < 1_000_000
 
 
 def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked: Asked) -> None:
