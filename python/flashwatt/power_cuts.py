@@ -93,7 +93,7 @@ class Loss(NamedTuple):
 class Crash:
     """The result of a campaign of power cuts. Each cut is one of the whole run, as if there had been no other.
 
-    >>> drive = {"device.preset": "limit", "device.blocks_per_plane": 16, "device.channels": 2, "device.ways": 1}
+    >>> drive = {"device.preset": "x25m", "device.channels": 2, "device.blocks_per_plane": 32}
     >>> result = flashwatt.crash(drive, cuts=5, workload__uniform__requests=200)
     >>> result.status, result.lost_units, len(result.cuts)
     ('complete', 0, 5)
