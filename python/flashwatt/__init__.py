@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flashwatt.calibration.result import Calibration
     from flashwatt.config.config import Config
     from flashwatt.drive import Done, Drive
+    from flashwatt.power_cuts import Crash, crash
     from flashwatt.report.comparison import Comparison, compare
     from flashwatt.report.report import Report
     from flashwatt.runs import age, names, reprice, resolve, run
@@ -34,6 +35,7 @@ __all__ = [
     "CalibrationInterruptedError",
     "Comparison",
     "Config",
+    "Crash",
     "Done",
     "Drive",
     "FlashwattError",
@@ -47,6 +49,7 @@ __all__ = [
     "age",
     "calibrate",
     "compare",
+    "crash",
     "names",
     "pareto",
     "plot",
@@ -62,6 +65,7 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "CalibrationInterruptedError": "calibration.calibration",
     "Comparison": "report.comparison",
     "Config": "config.config",
+    "Crash": "power_cuts",
     "Done": "drive",
     "Drive": "drive",
     "Report": "report.report",
@@ -72,6 +76,7 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "age": "runs",
     "calibrate": "calibration.calibration",
     "compare": "report.comparison",
+    "crash": "power_cuts",
     "names": "runs",
     "pareto": "sweeps.statistics",
     "reprice": "runs",

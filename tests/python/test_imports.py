@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import flashwatt
+from flashwatt import power_cuts
 from flashwatt.config import config
 from flashwatt.report import report
 
@@ -35,7 +36,7 @@ def test_a_run_loads_no_frames_and_no_plots() -> None:
     assert [module for module in loaded if module.startswith(HEAVY)] == []
 
 
-@pytest.mark.parametrize("module", [flashwatt, config, report], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [flashwatt, config, report, power_cuts], ids=lambda module: module.__name__)
 def test_examples_in_docstrings_work(module: object) -> None:
     failed, attempted = doctest.testmod(module, extraglobs={"flashwatt": flashwatt})  # type: ignore[arg-type]
     assert (failed, attempted > 0) == (0, True)

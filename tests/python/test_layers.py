@@ -25,7 +25,7 @@ LAYERS = (
     "report",
     "oplog stopwatch",
     "runs",
-    "drive traces",
+    "drive traces power_cuts",
     "dio",
     "sweeps",
     "calibration",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLUMN = 252  # points of a column of a paper in two columns
 NAMES = ["power", "powers", "window", "current", "energy", "energies", "tail", "cdf", "box", "bars", "tradeoff"]
-NAMES += ["versus", "versus_names"]
+NAMES += ["versus", "versus_names", "recovery", "cuts"]
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,8 @@ def charts() -> dict[str, Chart]:
     two = {"ten channels": one, "a drive of four channels": flashwatt.run(base, series=True, device__channels=4)}
     grid = {"device.channels": [2, 8], "controller.policy": ["in_order", "out_of_order", "reads_first"]}
     results = flashwatt.sweep(grid, base=base, seeds=2)
+    small = {"device.channels": 2, "device.blocks_per_plane": 32, "ftl": "fast", "workload.uniform.requests": 200}
+    crash = flashwatt.crash(base.override(small), cuts=5, twice=True)
     across, names = "device.channels", "controller.policy"
     drawn = [
         plot.power(one),
@@ -49,6 +51,8 @@ def charts() -> dict[str, Chart]:
         plot.tradeoff(results),
         plot.versus(results, across, "latency_ns.read.p99_9", names),
         plot.versus(results, names, "energy_j.total", across),
+        plot.recovery(crash, "energy_j"),
+        plot.cuts(crash),
     ]
     return dict(zip(NAMES, drawn, strict=True))
 
@@ -130,7 +134,10 @@ def test_a_height_is_that_of_the_whole_picture(charts: dict[str, Chart], name: s
 
 @pytest.mark.parametrize("name", NAMES)
 def test_greys_are_grey(charts: dict[str, Chart], name: str) -> None:
-    colours = set(re.findall(r'(?:fill|stroke)="#(\w{6})"', charts[name].restyle(palette="grey", title=None).svg()))
+    svg = charts[name].restyle(palette="grey", title=None).svg()
+    colours = set(re.findall(r'(?:fill|stroke)="#(\w{6})"', svg))
+    mixed = re.findall(r'(?:fill|stroke|stop-color)="rgb\((\d+), (\d+), (\d+)\)"', svg)  # of a scale
+    colours |= {"".join(f"{int(part):02x}" for part in colour) for colour in mixed}
     for colour in colours:
         red, green, blue = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
         assert max(red, green, blue) - min(red, green, blue) < 48, colour  # texts are bluish greys

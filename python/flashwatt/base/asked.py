@@ -22,12 +22,15 @@ _LEFT_FROM_S = 2  # before, an estimate of the time that is left says little
 
 
 @contextmanager
-def run_progress(asked: Any, doing: str = "Simulating") -> Iterator[Any]:
-    """Give the callback for the progress of a run: the caller's own, one that shows a bar for True, else None."""
+def run_progress(asked: Any, doing: str = "Simulating", counted: str = "requests") -> Iterator[Any]:
+    """Give the callback for the progress of a run: the caller's own, one that shows a bar for True, else None.
+
+    `doing` describes the main phase, and `counted` says what is counted in it.
+    """
     if asked is not True:
         yield asked or None
     elif not in_notebook():
-        with bar(doing) as show:
+        with bar(doing, counted) as show:
             yield show
     else:
         with _Line() as line:
@@ -35,7 +38,8 @@ def run_progress(asked: Any, doing: str = "Simulating") -> Iterator[Any]:
             def update(done: int, total: int | None, now_ns: int, preparing: str | None) -> None:
                 of_all = f"{count(done)} of {count(total)}" if total else count(done)
                 simulated = f", {duration(now_ns)} simulated" if now_ns else ""
-                line.show(preparing or doing, done, total, f"{of_all} requests{simulated}")
+                what = "requests" if preparing else counted
+                line.show(preparing or doing, done, total, f"{of_all} {what}{simulated}")
 
             yield update
 

@@ -132,6 +132,7 @@ def _is_signed(command: bytes) -> Callable[[Path], bool]:
 
 REPORT = Kind("a report", _begins(rb'\{\s*"schema": \d+,\s*"version": "[^"]*",\s*"status": "'))
 DIO = Kind("a result of dio", _begins(rb'\{\s*"dio": \d+'))
+CRASH = Kind("a result of crash", _begins(rb'\{\s*"crash": \d+'))
 CONFIG = Kind("an unchanged config.toml", _is_signed(b"run"))
 PAGE = Kind("a page", _holds(b'<meta name="generator" content="FlashWatt '))
 SVG = Kind("a picture", _holds(b"<!-- Generator: FlashWatt "))

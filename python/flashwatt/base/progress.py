@@ -44,8 +44,11 @@ def _console() -> Console:
 
 
 @contextmanager
-def bar(doing: str = "Simulating", *, hidden: bool = False) -> Iterator[Update]:
-    """Show a bar while the block runs, if the error stream is a terminal; `doing` describes the main phase."""
+def bar(doing: str = "Simulating", counted: str = "requests", *, hidden: bool = False) -> Iterator[Update]:
+    """Show a bar while the block runs, if the error stream is a terminal.
+
+    `doing` describes the main phase, and `counted` says what is counted in it.
+    """
     if hidden or not sys.stderr.isatty():
         yield lambda _done, _total, _now_ns, _preparing: None
         return
@@ -56,11 +59,11 @@ def bar(doing: str = "Simulating", *, hidden: bool = False) -> Iterator[Update]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(show_speed=True),
-        TextColumn("{task.completed:,} requests{task.fields[simulated]}"),
+        TextColumn("{task.completed:,} {task.fields[counted]}{task.fields[simulated]}"),
         left(),
     )
     with Progress(*columns, console=_console(), transient=True) as progress:
-        task = progress.add_task("Starting", total=None, simulated="")
+        task = progress.add_task("Starting", total=None, simulated="", counted="requests")
         half: str | None = "Starting"
 
         def update(done: int, total: int | None, now_ns: int, preparing: str | None) -> None:
@@ -69,7 +72,8 @@ def bar(doing: str = "Simulating", *, hidden: bool = False) -> Iterator[Update]:
                 half = preparing
                 progress.reset(task, description=preparing.capitalize() if preparing else doing, total=total)
             simulated = f", {duration(now_ns)} simulated" if now_ns else ""
-            progress.update(task, completed=done, total=total, simulated=simulated)
+            of = "requests" if preparing else counted
+            progress.update(task, completed=done, total=total, simulated=simulated, counted=of)
 
         yield update
 

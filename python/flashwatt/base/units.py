@@ -58,6 +58,11 @@ def count(value: float | None) -> str:
     return f"{value or 0:.2g}" if text in ("0", "-0") else text
 
 
+def counted(number: int, thing: str) -> str:
+    """Write a number of things: 1 cut, 2 cuts."""
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+
+
 def percent(share: float | None) -> str:
     """Format a share of one as per cent; a share that rounds to 0 has no sign."""
     return NOTHING if share is None else f"{100 * share:.1f} %".replace("-0.0 %", "0.0 %")

@@ -14,6 +14,7 @@ from flashwatt.base.missing import unread
 from flashwatt.cli.age import age
 from flashwatt.cli.battery import battery
 from flashwatt.cli.calibrate import calibrate
+from flashwatt.cli.crash import crash
 from flashwatt.cli.dio import dio
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
@@ -100,6 +101,7 @@ for _command in (
     try_,
     run,
     age,
+    crash,
     price,
     trace,
     standin,

@@ -74,6 +74,14 @@ def _after_age(options: Options) -> str:
     return f"flashwatt run {_quoted(options['config'])} --set {_quoted(setting)}"
 
 
+def _after_crash(options: Options) -> str:
+    if options["plot"]:
+        return f"open {_quoted(options['plot'])}"
+    kept = "" if options["out"] else "-o FILE.json keeps every cut; "
+    again = "" if options["twice"] else "; --twice cuts during the recoveries, too"
+    return f"{kept}--plot FILE.html draws the recoveries{again}"
+
+
 def _after_trace(options: Options) -> str:
     files = " ".join(map(_quoted, options["files"]))
     return f"flashwatt run {files}; flashwatt trace plot {files} --out DIR"
@@ -170,6 +178,7 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "run": _after_run,
     "price": _after_price,
     "age": _after_age,
+    "crash": _after_crash,
     "trace info": _after_trace,
     "trace plot": _after_plot,
     "trace convert": _after_convert,

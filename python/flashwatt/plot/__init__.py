@@ -14,12 +14,14 @@ from flashwatt.plot.host import queue, waits
 from flashwatt.plot.latency import latency
 from flashwatt.plot.power import power
 from flashwatt.plot.probes import probes
+from flashwatt.plot.recovery import cuts, recovery
 from flashwatt.plot.tradeoff import tradeoff
 from flashwatt.plot.versus import versus
 
 __all__ = [
     "Chart",
     "current",
+    "cuts",
     "dio",
     "energy",
     "latency",
@@ -27,6 +29,7 @@ __all__ = [
     "power",
     "probes",
     "queue",
+    "recovery",
     "tradeoff",
     "versus",
     "waits",

@@ -1,0 +1,107 @@
+"""The tables of `flashwatt crash`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from flashwatt.base.units import count, counted, duration, si
+from flashwatt.dio.table import size
+from flashwatt.report.table import emit, new_table, show_warnings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.table import Table
+
+    from flashwatt.power_cuts import Crash
+
+    Write = Callable[[float], str]
+
+
+def _bytes(value: float) -> str:
+    return si(value, "B")
+
+
+def _joules(value: float) -> str:
+    return si(value, "J")
+
+
+_LOST: dict[str, tuple[str, Write]] = {
+    "lost_units": ("units lost", count),
+    "rolled_back_units": ("units rolled back", count),
+    "torn_pages": ("torn pages", count),
+    "half_erased_blocks": ("half-erased blocks", count),
+    "requests_lost": ("requests lost", count),
+}
+_COST: dict[str, tuple[str, Write]] = {
+    "recovery_ns": ("recovery time", duration),
+    "energy_j": ("recovery energy", _joules),
+    "spare_reads": ("  reads of spare areas", count),
+    "reads": ("  page reads", count),
+    "programs": ("  programs", count),
+    "erases": ("  erases", count),
+    "scan_memory_bytes": ("memory for the scan", _bytes),
+}
+_AGAIN: dict[str, tuple[str, Write]] = {
+    "after_ns": ("second cut, after power on", duration),
+    **{key: one for key, one in _LOST.items() if key != "requests_lost"},
+}
+"""Of a second cut; a drive that recovers serves no requests."""
+
+
+def show(found: Crash, console: Console | None = None) -> None:
+    """Print a result: what was run, the figures of the cuts, and those of second cuts."""
+    console = console or Console(highlight=False)
+    emit(console, Text("\n").join(Text(line, style) for line, style in _heading(found)))
+    if found.spread("lost_units") is not None:
+        _show_cuts(found, console)
+    show_warnings(found.warnings, console)
+
+
+def _show_cuts(found: Crash, console: Console) -> None:
+    emit(console, _table(found, "", (_LOST, _COST), second=False))
+    if found.spread("lost_units", second=True) is not None:
+        emit(console, _table(found, "\nThe second cut, during that recovery", (_AGAIN, _COST), second=True))
+    emit(console, _verdict(found))
+
+
+def _heading(found: Crash) -> Iterator[tuple[str, str]]:
+    yield found.drive, "bold"
+    yield f"{count(found.logical_units)} units of {size(found.unit_bytes)} (entries of the map)", "dim"
+    if found.has_volatile_buffer:
+        yield "volatile write buffer: a write is durable by FUA or a later flush", "dim"
+    else:
+        yield "no volatile write buffer: a write is durable when it has completed", "dim"
+    twice, operations = ", each twice" if found.twice else "", counted(found.operations, "flash operation")
+    if "cuts" not in found.when:
+        yield f"one cut{twice}, at {found.run_ns} ns, after {operations}; seed {found.seed}", "dim"
+        return
+    made, asked = len(found.values("lost_units")), found.when["cuts"]
+    cuts = counted(asked, "cut") if made == asked else f"{count(made)} of {counted(asked, 'cut')}"
+    yield f"{cuts} at random times{twice}; run of {duration(found.run_ns)}, {operations}, seed {found.seed}", "dim"
+
+
+def _table(found: Crash, title: str, blocks: tuple[dict[str, tuple[str, Write]], ...], *, second: bool) -> Table:
+    """The figures of all cuts by their spread; of a single cut the figures alone."""
+    is_one = len(found.values("lost_units", second=second)) == 1
+    table = new_table(title, "", *(("",) if is_one else ("min", "median", "p99", "max")))
+    for rows in blocks:
+        for key, (name, write) in rows.items():
+            spread = found.spread(key, second=second)
+            assert spread is not None
+            style = "bold red" if key == "lost_units" and spread.max else ""
+            cells = [spread.max] if is_one else list(spread)
+            table.add_row(Text(name, style), *(Text(write(cell), style) for cell in cells))
+        table.add_section()
+    return table
+
+
+def _verdict(found: Crash) -> Text:
+    """Whether all promises were kept."""
+    if found.losses:
+        cuts, units = counted(len(found.losses), "cut"), counted(found.lost_units, "unit")
+        return Text(f"LOST: {units} of durable data, by {cuts}", "bold red")
+    return Text("Nothing is lost: each unit came back as it was last durable, or newer.")

@@ -1,0 +1,407 @@
+"""Power cuts: a campaign of cuts of one run, and its result."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from contextlib import contextmanager
+from operator import index
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flashwatt import _core
+from flashwatt.base import marks
+from flashwatt.base.asked import run_progress
+from flashwatt.base.files import parse_json, printable, read_text
+from flashwatt.base.literals import shown
+from flashwatt.base.outputs import save
+from flashwatt.base.scripts import explained
+from flashwatt.base.units import counted
+from flashwatt.config.config import Config
+from flashwatt.runs import nearest, overrides_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from os import PathLike
+
+    import polars as pl
+
+    from flashwatt.base.files import Json
+    from flashwatt.config.config import Source
+    from flashwatt.runs import Progress
+
+SCHEMA = 1
+CUTS = 100
+"""Number of cuts unless told otherwise."""
+_LATEST_NS = 2**63 - 1
+_RANGES = {"cuts": (1, 2**32 - 1), "at_ns": (0, _LATEST_NS), "at_operation": (1, _LATEST_NS)}
+_BYTES_MAX = 4 << 30
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("status", "drive", "ftl", "config"), str),
+    **dict.fromkeys(("seed", "logical_units", "unit_bytes", "run_ns", "operations"), int),
+    **dict.fromkeys(("twice", "has_volatile_buffer"), bool),
+    "when": dict,
+    "warnings": list,
+    "cuts": list,
+}
+"""What a result has beside its version, and of which kind it is."""
+_FIGURES = (
+    "requests_lost",
+    "torn_pages",
+    "half_erased_blocks",
+    "kept_units",
+    "rolled_back_units",
+    "lost_units",
+    "recovery_ns",
+    "energy_j",
+    "spare_reads",
+    "reads",
+    "programs",
+    "erases",
+    "scan_memory_bytes",
+)
+"""What every cut has, beside its time and the operations before it; a second one has no lost requests of its own."""
+
+
+class Spread(NamedTuple):
+    """How a figure varies over the cuts; a quantile is a value that occurred."""
+
+    min: float
+    median: float
+    p99: float
+    max: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread:
+        """Take the quantile q of n values as the ⌈q · n⌉-th smallest one (nearest rank)."""
+        ranked = sorted(values)
+        median, p99 = (ranked[max(0, math.ceil(share * len(ranked)) - 1)] for share in (0.5, 0.99))
+        return cls(ranked[0], median, p99, ranked[-1])
+
+
+class Loss(NamedTuple):
+    """A cut after which durable data was missing."""
+
+    at_ns: int
+    """Time of the first cut."""
+    after_ns: int | None
+    """From the first power on to the second cut, if the loss came with that one."""
+    lost_units: int
+
+
+class Crash:
+    """The result of a campaign of power cuts. Each cut is one of the whole run, as if there had been no other.
+
+    >>> drive = {"device.preset": "x25m", "device.channels": 2, "device.blocks_per_plane": 32}
+    >>> result = flashwatt.crash(drive, cuts=5, workload__uniform__requests=200)
+    >>> result.status, result.lost_units, len(result.cuts)
+    ('complete', 0, 5)
+    """
+
+    def __init__(self, content: Json) -> None:
+        """Wrap the content of a file that `save` wrote."""
+        self._content = content
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Crash:
+        """Read a file that `save` or `flashwatt crash --out` wrote. Raises `FlashwattError` for another file."""
+        name = printable(path)
+        content = parse_json(read_text(path, _BYTES_MAX), name)
+        if not isinstance(content, dict) or "crash" not in content:
+            raise _core.FlashwattError(f"{name}: not a result of `flashwatt crash`; expected a file of its --out")
+        if content["crash"] != SCHEMA:
+            raise _core.FlashwattError(f"{name}: crash: found schema {shown(content['crash'])}; expected {SCHEMA}")
+        _check(content, name)
+        return cls(content)
+
+    @property
+    def status(self) -> str:
+        """`complete`, or `interrupted`: then the cuts that were made until then are kept."""
+        return str(self._content["status"])
+
+    @property
+    def ftl(self) -> str:
+        """The translation layer."""
+        return str(self._content["ftl"])
+
+    @property
+    def drive(self) -> str:
+        """The drive in one line."""
+        return str(self._content["drive"])
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run (`run.seed`), which also draws the times of the cuts."""
+        return int(self._content["seed"])
+
+    @property
+    def when(self) -> dict[str, int]:
+        """When the power was cut: `cuts`, `at_ns` or `at_operation`, as it was asked for."""
+        return dict(self._content["when"])
+
+    @property
+    def twice(self) -> bool:
+        """Whether the power was cut again during each recovery."""
+        return bool(self._content["twice"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the run that was cut: keys of the configuration that have no effect on it."""
+        return list(self._content["warnings"])
+
+    @property
+    def has_volatile_buffer(self) -> bool:
+        """Whether the drive has a volatile write buffer.
+
+        Without one a write is durable when it has completed. With one it is durable when it has completed with forced
+        unit access (FUA), or when a flush has completed that came after the write's completion.
+        """
+        return bool(self._content["has_volatile_buffer"])
+
+    @property
+    def logical_units(self) -> int:
+        """Map units that the host can address."""
+        return int(self._content["logical_units"])
+
+    @property
+    def unit_bytes(self) -> int:
+        """Bytes of a map unit."""
+        return int(self._content["unit_bytes"])
+
+    @property
+    def run_ns(self) -> int:
+        """Simulated nanoseconds of the run without a cut; for a single cut at a given place, until that cut."""
+        return int(self._content["run_ns"])
+
+    @property
+    def operations(self) -> int:
+        """Flash operations of the run, counted over the same time as `run_ns`."""
+        return int(self._content["operations"])
+
+    @property
+    def lost_units(self) -> int:
+        """Map units of which a durable version is lost, summed over all cuts, second ones included. It must be 0."""
+        return sum(loss.lost_units for loss in self.losses)
+
+    @property
+    def losses(self) -> list[Loss]:
+        """The cuts after which a durable version was missing, in the order of their times."""
+        found = []
+        for cut in self._content["cuts"]:
+            again = cut.get("again")
+            found.append(Loss(cut["at_ns"], None, cut["lost_units"]))
+            if again:
+                found.append(Loss(cut["at_ns"], again["after_ns"], again["lost_units"]))
+        return [loss for loss in found if loss.lost_units]
+
+    @property
+    def cuts(self) -> pl.DataFrame:
+        """The cuts, one row each, in the order of their times.
+
+        Columns: `at_ns`, the time of the cut; `operations`, flash operations that had ended by then; `requests_lost`,
+        requests in the drive, which never complete; `torn_pages`, pages whose program was cut;
+        `half_erased_blocks`, blocks whose erase was cut. Map units after the recovery: `kept_units` with the version
+        that was written last, `rolled_back_units` with an older one or nothing, of which nothing newer was durable,
+        `lost_units` of which a durable version is lost. What the recovery took: `recovery_ns` from power on until
+        requests are served, `energy_j` in that time, `spare_reads` (reads of spare areas), `reads`, `programs`,
+        `erases`, and `scan_memory_bytes`, the memory that the scan needs.
+
+        With `twice` there are also `second_after_ns`, the time from the first power on to the second cut, and the
+        columns of the second cut and of the recovery from it, each with `second_` before its name.
+        """
+        import polars as pl
+
+        rows = [_row(cut) for cut in self._content["cuts"]]
+        names = dict.fromkeys(["at_ns", "operations", *_FIGURES, *(key for row in rows for key in row)])
+        return pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
+
+    def spread(self, figure: str, *, second: bool = False) -> Spread | None:
+        """Say how a figure, a column of `cuts`, varies over the cuts; None if there is none.
+
+        With `second` it is the figure of the second cuts. A quantile is a value that occurred: of n values the
+        ⌈q · n⌉-th smallest. Raises `FlashwattError` for an unknown figure.
+        """
+        values = self.values(figure, second=second)
+        return Spread.of(values) if values else None
+
+    def values(self, figure: str, *, second: bool = False) -> list[float]:
+        """The values of a figure, a column of `cuts`, in the order of the cuts; with `second` those of second cuts."""
+        from flashwatt.base.misspelt import known
+
+        of = [cut["again"] for cut in self._content["cuts"] if "again" in cut] if second else self._content["cuts"]
+        if of:
+            known("figure", [figure], [key for key in of[0] if key != "again"])
+        return [cut[figure] for cut in of]
+
+    def to_config(self) -> Config:
+        """Give the configuration of the run, to cut it again: `flashwatt.crash(result.to_config(), at_ns=…)`."""
+        return Config(self._content["config"], "<crash>")
+
+    def to_dict(self) -> Json:
+        """Give the content of the file that `save` writes, as a copy."""
+        content: Json = json.loads(json.dumps(self._content))
+        return content
+
+    def to_json(self) -> str:
+        """Give the text of the file that `save` writes."""
+        return json.dumps(self._content, indent=1)
+
+    def encoded(self) -> bytes:
+        """The bytes of the file that `save` writes."""
+        return f"{self.to_json()}\n".encode()
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write it as JSON, which `Crash.read` reads.
+
+        Raises `FlashwattError` if there is no such directory and, without `force`, for a file that is there and is no
+        result of this kind.
+        """
+        with explained():
+            save(path, self.encoded(), marks.CRASH, force=force)
+
+    def __repr__(self) -> str:
+        cuts, lost = counted(len(self._content["cuts"]), "cut"), counted(self.lost_units, "unit")
+        return f"<Crash: {self.status}; {self.drive}; {cuts}, {lost} lost>"
+
+
+def crash(
+    config: Source = MappingProxyType({}),
+    /,
+    *,
+    cuts: int | None = None,
+    at_ns: int | None = None,
+    at_operation: int | None = None,
+    twice: bool = False,
+    seed: int | None = None,
+    progress: Progress | bool | None = None,
+    **overrides: Any,
+) -> Crash:
+    """Cut the power of a drive that serves its workload, let it come back, and say what is lost and what that costs.
+
+    `cuts` is a number of random cuts, uniform over the run; the seed of the run draws their times. `at_ns` is one cut
+    at this simulated time in ns, `at_operation` one cut when this number of flash operations has ended. At most one of
+    the three is given; without any there are 100 random cuts. With `twice` the power is cut again during each
+    recovery, at a time uniform over it. `config`, `seed`, `progress` and `overrides` are those of `flashwatt.run`;
+    `progress` counts cuts. The run is the whole workload: `run.warmup`, `run.measure` and `run.max_flash_ops` have
+    no effect, and `Crash.warnings` says so.
+
+    Each cut is one of the whole run: the drive that is cut is a copy, and the run goes on to the next cut.
+
+    Ctrl-C ends the campaign early: its status is "interrupted", and it has the cuts until then. Raises `FlashwattError`
+    for a configuration that cannot be run or cut, and if the run ends before the cut.
+    """
+    config = Config.of(config).override(overrides_of(seed, overrides))
+    with nearest(overrides, crash), explained(), run_progress(progress, "Cutting", "cuts") as show:
+        return campaign(config, cuts=cuts, at_ns=at_ns, at_operation=at_operation, twice=twice, progress=show)
+
+
+def campaign(
+    config: Config,
+    *,
+    cuts: int | None = None,
+    at_ns: int | None = None,
+    at_operation: int | None = None,
+    twice: bool = False,
+    progress: Progress | None = None,
+) -> Crash:
+    """Cut a run; messages call overrides `--set`."""
+    when = _when({"cuts": cuts, "at_ns": at_ns, "at_operation": at_operation})
+    with _named(next(iter(when))):
+        text = _core.crash(config.text, config.name, list(config.sets), **when, twice=twice, progress=progress)
+    found: Json = json.loads(text)
+    resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
+    head = {
+        "crash": SCHEMA,
+        "version": _core.__version__,
+        "status": found["status"],
+        "drive": _drive_of(resolved, found["ftl"]),
+        "seed": resolved["run"]["seed"],
+        "when": when,
+        "twice": twice,
+        "warnings": _warnings(resolved["run"]),
+        "config": _core.merged(config.text, config.name, list(config.sets), None),
+    }
+    made = found.pop("cuts")
+    return Crash({**head, **found, "cuts": made})
+
+
+def _when(asked: Mapping[str, int | None]) -> dict[str, int]:
+    """The one place of the cuts that is asked for. Raises `FlashwattError` for two, and for one out of range."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    if len(given) > 1:
+        first, second, *_ = given
+        raise _core.FlashwattError(f"{second}: given beside {first}; expected one of cuts, at_ns and at_operation")
+    if not given:
+        return {"cuts": CUTS}
+    ((name, value),) = given.items()
+    least, most = _RANGES[name]
+    try:
+        number = -1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = -1
+    if not least <= number <= most:
+        raise _core.FlashwattError(f"{name}: found {shown(value)}; expected a whole number, {least} to {most}")
+    return {name: number}
+
+
+@contextmanager
+def _named(argument: str) -> Iterator[None]:
+    """Within the block, a fault of the place of the cut names the argument that asked for it."""
+    try:
+        yield
+    except _core.FlashwattError as error:
+        raise type(error)(re.sub(r"^crash: ", f"{argument}: ", str(error), flags=re.MULTILINE)) from None
+
+
+def _drive_of(resolved: Json, ftl: str) -> str:
+    from flashwatt.report.table import describe_device
+
+    return describe_device({"config": resolved, "ftl": {"name": ftl}})
+
+
+def _warnings(run: Json) -> list[str]:
+    """Name the keys that bound what a run measures: they do not bound the run that is cut."""
+    keys = [
+        f"run.{table}.{'requests' if unit == 'requests' else 'seconds'}"
+        for table in ("warmup", "measure")
+        for unit, value in run[table].items()
+        if value
+    ]
+    keys += ["run.max_flash_ops"] if run["max_flash_ops"] else []
+    return [f"{key} has no effect: the whole workload is run and cut" for key in keys]
+
+
+def _row(cut: Json) -> Json:
+    """A cut as a flat row."""
+    again: Json = cut.get("again") or {}
+    plain = {key: value for key, value in cut.items() if key != "again"}
+    return {**plain, **{f"second_{key}": value for key, value in again.items()}}
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    """A column of the frame, of the same type whatever is in it."""
+    import polars as pl
+
+    from flashwatt.base.frames import column
+
+    if name.removeprefix("second_") not in ("at_ns", "after_ns", "operations", *_FIGURES):
+        return column(name, values)
+    return pl.Series(name, values, dtype=pl.Float64 if name.endswith("_j") else pl.UInt64)
+
+
+def _check(content: Json, name: str) -> None:
+    """Raise `FlashwattError` if something that a result has is missing in a file, or no number."""
+    expected = "expected a file as `flashwatt crash --out` wrote it"
+    for key, kind in _KINDS.items():
+        if not isinstance(content.get(key), kind):
+            raise _core.FlashwattError(f"{name}: {key}: found {shown(content.get(key))}; {expected}")
+    for number, cut in enumerate(content["cuts"]):
+        places: list[tuple[str, Any, Sequence[str]]] = [("", cut, ("at_ns", "operations", *_FIGURES))]
+        if isinstance(cut, dict) and "again" in cut:
+            places.append((".again", cut["again"], ("after_ns", *_FIGURES[1:])))
+        for place, one, keys in places:
+            for key in keys:
+                value = one.get(key) if isinstance(one, dict) else None
+                if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                    raise _core.FlashwattError(f"{name}: cuts[{number}]{place}.{key}: found {shown(value)}; {expected}")

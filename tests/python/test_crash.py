@@ -1,0 +1,450 @@
+"""`flashwatt.crash` and `flashwatt crash`: figures by hand, every layer, files, pictures, mistakes, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+import flashwatt as fw
+from flashwatt import Config, Crash, FlashwattError, plot, power_cuts
+from flashwatt.cli.main import main
+from flashwatt.power_cuts import Loss, Spread
+from test_interrupt import needs_proc, wait_until_it_simulates
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+DOCS = Path(__file__).parents[2] / "docs/power-cuts.md"
+PAGES_PER_DIE, DIES = 16 * 16, 2
+TINY = """\
+[device]
+preset = "limit"
+channels = 2
+ways = 1
+blocks_per_plane = 16
+pages_per_block = 16
+op_ratio = 0.5
+
+[run]
+precondition = "filled"
+"""
+"""A drive of two dies, each on a channel of its own; 341 units of 4 KiB."""
+
+
+@pytest.fixture
+def drive() -> Config:
+    """The tiny drive, with a workload of some 200 operations."""
+    return Config(TINY).override(workload__uniform__requests=200)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """The tiny drive as a file in the directory in which commands run."""
+    path = tmp_path / "tiny.toml"
+    path.write_text(f"{TINY}[workload.uniform]\nrequests = 200\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def twice() -> Crash:
+    """Cuts of a layer that merges, with second ones."""
+    return fw.crash(Config(TINY), cuts=20, twice=True, ftl="fast", workload__uniform__requests=200)
+
+
+def spoilt(result: Crash, change: Callable[[Any], None]) -> Crash:
+    """The same result with other content."""
+    content = result.to_dict()
+    change(content)
+    return Crash(content)
+
+
+def _lose(content: Any) -> None:
+    content["cuts"][3]["lost_units"] = 2
+    content["cuts"][5]["again"]["lost_units"] = 1
+
+
+Asked: TypeAlias = Callable[..., tuple[Any, str, str]]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Asked:
+    """Run the command on a result that stands; give its exit status, and what it prints on both streams."""
+
+    def run(result: Crash, *arguments: object) -> tuple[Any, str, str]:
+        monkeypatch.setattr(power_cuts, "campaign", lambda *_given, **_options: result)
+        with pytest.raises(SystemExit) as ended:
+            main(["crash", *map(str, arguments)])
+        return ended.value.code, *capsys.readouterr()
+
+    return run
+
+
+# ------------------------------------------------------------------ figures
+
+
+def test_a_scan_by_hand(drive: Config) -> None:
+    """A drive at rest reads all spare areas, on both dies at once, and does nothing else."""
+    result = fw.crash(drive, at_ns=0)
+    (cut,) = result.cuts.to_dicts()
+    read_ns, command_ns = 50_000, 400
+    assert cut["recovery_ns"] == PAGES_PER_DIE * (read_ns + command_ns) == 12_902_400
+    assert cut["spare_reads"] == DIES * PAGES_PER_DIE
+    assert [cut[key] for key in ("reads", "programs", "erases", "torn_pages", "requests_lost")] == [0] * 5
+    assert (cut["kept_units"], cut["rolled_back_units"], cut["lost_units"]) == (341, 0, 0)
+    assert cut["scan_memory_bytes"] == 341 * 12
+    # The controller is active (350 mA at 3.3 V), DRAM idle (15 mA at 1.1 V); a die draws 25 mA reading, 12 on the bus.
+    recovery_s, array_s, bus_s = 12_902_400e-9, PAGES_PER_DIE * 50_000e-9, PAGES_PER_DIE * 400e-9
+    always_w, die_j = 0.350 * 3.3 + 0.015 * 1.1, (array_s * 0.025 + bus_s * 0.012) * 3.3
+    assert cut["energy_j"] == pytest.approx(recovery_s * always_w + DIES * die_j, rel=1e-9)
+
+
+def test_a_program_under_way_is_torn_and_its_request_lost() -> None:
+    """Of three writes, one at a time, the first is under way, then the second: the unit's old version comes back."""
+    one_by_one = Config(TINY).override(workload__uniform__requests=3, workload__uniform__queue_depth=1)
+    for place in ({"at_ns": 300_000}, {"at_operation": 1}):
+        (cut,) = fw.crash(one_by_one, **place).cuts.to_dicts()
+        assert [cut[key] for key in ("torn_pages", "requests_lost", "rolled_back_units", "kept_units")] == [
+            1,
+            1,
+            1,
+            340,
+        ]
+    assert cut["at_ns"] == 600_000 + 400 + 3_413  # the program, its command and its data
+
+
+def test_operations_are_those_of_the_operation_log(drive: Config) -> None:
+    ends = fw.run(drive, op_log=True).op_log()
+    ends = ends.filter(ends["record"].cast(str).is_in(["read", "program", "erase"]))["end_ns"]
+    result = fw.crash(drive, cuts=20)
+    assert result.operations == len(ends)
+    assert result.cuts["operations"].to_list() == [int((ends <= at).sum()) for at in result.cuts["at_ns"]]
+
+
+@pytest.mark.parametrize("ftl", list(fw.names("ftls")))
+def test_every_layer_comes_back(drive: Config, ftl: str) -> None:
+    """With and without a volatile buffer, and when the power goes again during the recovery."""
+    room = {"device.blocks_per_plane": 32, "device.op_ratio": 0.8, "ftl": ftl}
+    for buffer_bytes in (0, 65_536):
+        result = fw.crash(drive.override(room), cuts=15, twice=True, write_buffer__bytes=buffer_bytes)
+        assert (result.status, result.ftl, result.has_volatile_buffer) == ("complete", ftl, buffer_bytes > 0)
+        frame = result.cuts
+        assert (len(frame), result.lost_units, result.losses) == (15, 0, [])
+        assert set(frame["spare_reads"]) == set(frame["second_spare_reads"]) == {DIES * 32 * 16}
+        assert frame["at_ns"].is_sorted()
+        assert frame["torn_pages"].max() <= DIES
+        whole = frame.select("kept_units", "rolled_back_units", "lost_units").sum_horizontal()
+        assert set(whole) == {result.logical_units}
+        assert (frame["second_after_ns"] < frame["recovery_ns"]).all()
+        assert (frame["recovery_ns"] >= 2 * PAGES_PER_DIE * 50_400).all()
+        assert (frame["energy_j"] > 0).all()
+
+
+def test_the_content_of_a_volatile_buffer_is_rolled_back(drive: Config) -> None:
+    without, buffered = (fw.crash(drive, cuts=10, write_buffer__bytes=size) for size in (0, 131_072))
+    assert buffered.cuts["rolled_back_units"].max() > without.cuts["rolled_back_units"].max()
+    assert without.cuts["rolled_back_units"].max() <= 32  # the requests in the drive
+
+
+def test_a_seed_gives_the_same_cuts_and_another_one_others(drive: Config) -> None:
+    first, again, other = (fw.crash(drive, cuts=8, twice=True, seed=seed) for seed in (3, 3, 4))
+    assert first.to_dict() == again.to_dict()
+    assert first.seed == 3
+    assert first.cuts["at_ns"].to_list() != other.cuts["at_ns"].to_list()
+
+
+def test_a_random_cut_is_repeated_by_its_time(drive: Config) -> None:
+    for cut in fw.crash(drive, cuts=5, ftl="fast").cuts.to_dicts():
+        assert fw.crash(drive, at_ns=cut["at_ns"], ftl="fast").cuts.row(0, named=True) == cut
+
+
+def test_without_a_place_there_are_a_hundred_cuts(drive: Config) -> None:
+    result = fw.crash(drive, workload__uniform__requests=20)
+    assert (result.when, len(result.cuts), result.twice) == ({"cuts": 100}, 100, False)
+
+
+def test_quantiles_are_values_that_occurred(twice: Crash) -> None:
+    assert Spread.of([7.0]) == (7, 7, 7, 7)
+    assert Spread.of([4.0, 1.0, 3.0, 2.0]) == (1, 2, 4, 4)
+    assert Spread.of([float(n) for n in range(1, 201)]) == (1, 100, 198, 200)
+    ranked = sorted(twice.cuts["second_recovery_ns"])
+    assert twice.spread("recovery_ns", second=True) == (ranked[0], ranked[9], ranked[19], ranked[19])
+    with pytest.raises(FlashwattError, match="did you mean `recovery_ns`"):
+        twice.spread("recovery")
+
+
+# ------------------------------------------------------------------ results
+
+
+def test_a_result_is_saved_and_read(twice: Crash, tmp_path: Path) -> None:
+    path = tmp_path / "cuts.json"
+    twice.save(path)
+    twice.save(path)
+    assert path.read_text() == f"{twice.to_json()}\n"
+    found = Crash.read(path)
+    assert found.cuts.equals(twice.cuts)
+    assert repr(found) == f"<Crash: complete; {twice.drive}; 20 cuts, 0 units lost>"
+    assert fw.crash(found.to_config(), cuts=20, twice=True).to_dict()["cuts"] == found.to_dict()["cuts"]
+    (tmp_path / "mine.json").write_text("{}")
+    with pytest.raises(FlashwattError, match="not a result of crash written by flashwatt"):
+        twice.save(tmp_path / "mine.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda one: one.pop("crash"), "not a result of `flashwatt crash`"),
+        (lambda one: one.update(crash=2), "crash: found schema 2; expected 1"),
+        (lambda one: one.pop("seed"), "seed: found None"),
+        (lambda one: one["cuts"][1].pop("reads"), r"cuts\[1\].reads: found None"),
+        (lambda one: one["cuts"][2]["again"].update(after_ns=-1), r"cuts\[2\].again.after_ns: found -1"),
+        (lambda one: one.update(cuts=[3]), r"cuts\[0\].at_ns: found None"),
+    ],
+)
+def test_an_edited_file_is_a_message(twice: Crash, tmp_path: Path, change: Callable[[Any], None], found: str) -> None:
+    spoilt(twice, change).save(tmp_path / "edited.json")
+    with pytest.raises(FlashwattError, match=f"edited.json: {found}"):
+        Crash.read(tmp_path / "edited.json")
+
+
+def test_keys_without_effect_are_warned_of(drive: Config) -> None:
+    result = fw.crash(drive, cuts=1, run__measure__requests=5, run__warmup__seconds=1)
+    assert result.warnings == [
+        f"run.{key} has no effect: the whole workload is run and cut" for key in ("warmup.seconds", "measure.requests")
+    ]
+    assert result.run_ns == fw.crash(drive, cuts=1).run_ns
+
+
+def test_progress_counts_cuts_and_stops_them(drive: Config) -> None:
+    seen: list[tuple[int, int | None]] = []
+
+    def progress(done: int, total: int | None, _now_ns: int, preparing: str | None) -> bool:
+        if preparing is None and total == 100_000:
+            seen.append((done, total))
+        return not seen
+
+    result = fw.crash(drive, cuts=100_000, progress=progress)
+    assert seen
+    assert result.status == "interrupted"
+    assert len(result.cuts) < 100_000
+    assert result.lost_units == 0
+
+
+def test_losses_are_found_and_counted(twice: Crash) -> None:
+    lossy = spoilt(twice, _lose)
+    rows = twice.cuts.rows(named=True)
+    assert lossy.losses == [Loss(rows[3]["at_ns"], None, 2), Loss(rows[5]["at_ns"], rows[5]["second_after_ns"], 1)]
+    assert lossy.lost_units == 3
+
+
+# ------------------------------------------------------------------ mistakes
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"cuts": 0}, "cuts: found 0; expected a whole number, 1 to 4294967295"),
+        ({"cuts": -3}, "cuts: found -3; "),
+        ({"cuts": True}, "cuts: found True; "),
+        ({"cuts": 2**32}, "cuts: found 4294967296; "),
+        ({"cuts": 1.5}, r"cuts: found 1\.5; "),
+        ({"at_ns": -1}, "at_ns: found -1; expected a whole number, 0 to "),
+        ({"at_operation": 0}, "at_operation: found 0; expected a whole number, 1 to "),
+        ({"cuts": 3, "at_ns": 4}, "at_ns: given beside cuts; expected one of cuts, at_ns and at_operation"),
+        ({"at_ns": 10**15}, "at_ns: the run ends before the power is cut; found 1000000000000000 ns"),
+        ({"at_operation": 10**9}, "at_operation: the run ends before the power is cut; found operation 1000000000"),
+        ({"cut": 3}, "did you mean `cuts`"),
+        ({"host__scheduler": "noop"}, r"host: power cuts .* found \[host\]"),
+        ({"array__members": 2}, "expected one SSD"),
+        ({"run__replay": "flashsim"}, "run.replay: a power cut needs a clock"),
+    ],
+)
+def test_wrong_arguments_name_themselves(drive: Config, asked: dict[str, Any], found: str) -> None:
+    with pytest.raises(FlashwattError, match=found):
+        fw.crash(drive, **asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("--cuts 0", "--cuts: found 0; expected a whole number, 1 to"),
+        ("--cuts -1", "--cuts: found -1"),
+        ("--cuts many", '--cuts: not a number; found "many"'),
+        ("--cuts 2 --at-operation 3", "--cuts and --at-operation: both say when the power is cut"),
+        ("--at-ns 1h", "--at-ns: the run ends before the power is cut; found 3600000000000 ns"),
+        ("--at-operation 1M", "--at-operation: the run ends before the power is cut; found operation 1000000"),
+        ("--set host.scheduler=noop", "host: power cuts are simulated of a drive without a block layer"),
+        ("--preset raptor-x", "found a hard disk; expected one SSD"),
+        ("-o cuts.csv", "--out: cuts.csv: no format of a result; found .csv; expected .json"),
+        ("--plot cuts.svg", "--plot: cuts.svg: no format of a page; found .svg; expected .html"),
+        ("-o mine.json", "mine.json: cannot be written; found a file that is not a result of crash"),
+        ("--quiet", "--quiet without --out, --plot or --json"),
+        ("--preset nosuch", "--preset: unknown preset; found `nosuch`"),
+    ],
+)
+def test_wrong_options_name_themselves(flashwatt: Cli, tiny: Path, options: str, found: str) -> None:
+    (tiny.parent / "mine.json").write_text("{}")
+    preset_alone = "raptor-x" in options
+    result = flashwatt("crash", *([] if preset_alone else [tiny.name]), *options.split())
+    assert (result.returncode, result.stdout) == (2, "")
+    assert found in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_drive_is_needed(flashwatt: Cli) -> None:
+    result = flashwatt("crash")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "no drive; expected a configuration (CONFIG.toml) or --preset NAME" in result.stderr
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_the_command_and_the_library_agree(flashwatt: Cli, tiny: Path) -> None:
+    given = ("crash", "tiny.toml", "--cuts", 6, "--twice", "--set", "ftl=fast", "-o", "cuts.json", "--plot", "p.html")
+    result = flashwatt(*given, "--json")
+    assert result.returncode == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert told == fw.crash(tiny, cuts=6, twice=True, ftl="fast").to_dict()
+    assert told == json.loads((tiny.parent / "cuts.json").read_text())
+    page = (tiny.parent / "p.html").read_text()
+    assert page.count('class="chart"') == 3
+    assert "Recovery energy after 6 power cuts" in page
+    assert flashwatt(*given[:-2], "--quiet").stdout == ""  # its own file is replaced
+
+
+def test_a_single_cut_has_a_table_and_a_page(flashwatt: Cli, tiny: Path) -> None:
+    result = flashwatt("crash", "tiny.toml", "--at-ns", "1.5ms", "--plot", "one.html")
+    assert result.returncode == 0, result.stderr
+    assert "one cut, at 1500000 ns, after " in result.stdout
+    assert "median" not in result.stdout
+    assert re.search(r"reads of spare areas +512 *\n", result.stdout)
+    assert "Nothing is lost" in result.stdout
+    assert "nothing to distribute" in (tiny.parent / "one.html").read_text()
+
+
+def test_lost_data_is_told_loudly_with_the_way_to_repeat_it(twice: Crash, tiny: Path, asked: Asked) -> None:
+    """No layer loses data: the figures of a real campaign are changed before the command prints them."""
+    lossy, path = spoilt(twice, _lose), tiny.parent / "lost.json"
+    ended, out, err = asked(lossy, tiny, "--set", "ftl=fast", "--cuts", "20", "--twice", "-o", path)
+    assert ended == 1
+    assert "LOST: 3 units of durable data, by 2 cuts" in out
+    first, second = lossy.losses
+    command = f"flashwatt crash {tiny} --set ftl=fast"
+    assert f"LOST: 2 units of durable data, by the cut at {first.at_ns} ns, seed 1; " in err
+    assert f"`{command} --at-ns {first.at_ns}` repeats it" in err
+    assert f"a second one {second.after_ns} ns after power on" in err
+    assert f"`{command} --cuts 20 --twice` repeats it" in err
+    assert Crash.read(path).lost_units == 3
+
+
+@pytest.mark.parametrize(("lost", "status"), [(0, 130), (4, 1)])
+def test_interrupted_cuts_are_kept(twice: Crash, tiny: Path, asked: Asked, lost: int, status: int) -> None:
+    def interrupt(content: Any) -> None:
+        content.update(status="interrupted", cuts=content["cuts"][:7])
+        content["cuts"][0]["lost_units"] = lost
+
+    path = tiny.parent / "some.json"
+    ended, out, err = asked(spoilt(twice, interrupt), tiny, "--cuts", "20", "-o", path)
+    assert ended == status
+    assert "7 of 20 cuts at random times" in out
+    assert f"interrupted after 7 of 20 cuts; those are kept in {path}" in err
+    assert len(Crash.read(path).cuts) == 7
+
+
+@needs_proc
+def test_ctrl_c_keeps_the_cuts_until_then(tiny: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "flashwatt",
+        "crash",
+        "tiny.toml",
+        "--cuts",
+        "1000000",
+        "-o",
+        "days.json",
+        "--quiet",
+    ]
+    with subprocess.Popen(command, cwd=tiny.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as days:
+        wait_until_it_simulates(days)
+        days.send_signal(signal.SIGINT)
+        _out, err = days.communicate(timeout=60)
+    assert days.returncode == 130, err
+    kept = Crash.read(tiny.parent / "days.json")
+    assert (kept.status, kept.when, kept.lost_units) == ("interrupted", {"cuts": 1_000_000}, 0)
+    assert f"interrupted after {len(kept.cuts):,} of 1,000,000 cuts; those are kept in days.json" in err
+    assert 0 < len(kept.cuts) < 1_000_000
+
+
+def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked: Asked) -> None:
+    none = spoilt(twice, lambda content: content.update(status="interrupted", cuts=[]))
+    assert none.cuts.shape == (0, 15)
+    assert none.spread("recovery_ns") is None
+    with pytest.raises(FlashwattError, match="no cut to draw"):
+        plot.recovery(none)
+    ended, out, err = asked(none, tiny, "--plot", tiny.parent / "none.html")
+    assert ended == 130
+    assert "0 of 20 cuts" in out
+    assert "none.html is not drawn: there is no cut" in err
+    assert not (tiny.parent / "none.html").exists()
+
+
+def test_the_guide_shows_what_the_command_prints(flashwatt: Cli) -> None:
+    shown = re.search(r"```sh\nflashwatt (crash .*)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    assert shown
+    printed = flashwatt(*shlex.split(shown[1])).stdout
+    lines = [" ".join(line.split()) for line in shown[2].splitlines() if line.strip()]
+    found = [" ".join(line.split()) for line in printed.splitlines() if line.strip()]
+    assert found == lines
+
+
+# ------------------------------------------------------------------ pictures
+
+
+def drawn(chart: plot.Chart) -> list[dict[str, Any]]:
+    """The rows that a chart is drawn from."""
+    spec = chart.spec()
+    rows: list[dict[str, Any]] = spec["datasets"][spec["data"]["name"]]
+    return rows
+
+
+def test_bars_hold_every_cut_once(twice: Crash) -> None:
+    for figure in ("recovery_ns", "energy_j", "reads", "programs", "erases"):
+        rows = drawn(plot.recovery(twice, figure))
+        for cut in ("first cut", "second cut"):
+            bars = [row for row in rows if row["cut"] == cut]
+            assert sum(row["n"] for row in bars) == 20
+            assert all(row["from"] < row["to"] for row in bars)
+    with pytest.raises(FlashwattError, match="figure: unknown name; found `watts`"):
+        plot.recovery(twice, "watts")
+
+
+def test_a_bar_is_where_its_values_are(drive: Config) -> None:
+    result = fw.crash(drive, cuts=30, ftl="fast")
+    rows = drawn(plot.recovery(result))
+    assert all(row["from"] - 1e-9 <= row["least"] <= row["most"] <= row["to"] + 1e-9 for row in rows)
+    assert sorted(row["from"] for row in rows) == [row["from"] for row in rows]
+    values = result.cuts["recovery_ns"] / 1e6
+    assert min(row["least"] for row in rows) == pytest.approx(values.min(), rel=1e-5)
+    assert max(row["most"] for row in rows) == pytest.approx(values.max(), rel=1e-5)
+
+
+def test_dots_are_at_their_cuts_and_losses_are_crossed(twice: Crash) -> None:
+    rows = drawn(plot.cuts(twice))
+    assert len(rows) == 40
+    assert [row["torn"] for row in rows[:20]] == twice.cuts["torn_pages"].to_list()
+    assert [row["torn"] for row in rows[20:]] == twice.cuts["second_torn_pages"].to_list()
+    assert len(plot.cuts(twice).spec()["layer"]) == 1
+    lossy = spoilt(twice, lambda content: content["cuts"][3].update(lost_units=2))
+    chart = plot.cuts(lossy)
+    assert len(chart.spec()["layer"]) == 2
+    assert "Crosses: 2 units of durable data lost." in chart.description
