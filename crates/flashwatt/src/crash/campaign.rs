@@ -15,6 +15,9 @@ use crate::workload;
 /// Separates the draws of the times of cuts from those of the run.
 const STREAM: u64 = 0xc075;
 
+/// Instants between two looks at `progress`: some milliseconds of work.
+const INSTANTS_PER_LOOK: u64 = 1 << 14;
+
 /// When the power is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cuts {
@@ -144,7 +147,10 @@ impl Campaign<'_> {
     fn run(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
         match self.options.cuts {
             Cuts::Random(number) => {
-                let (run_ns, operations) = self.length(progress)?;
+                let (run_ns, operations, is_whole) = self.length(progress)?;
+                if !is_whole {
+                    return Ok((run_ns, operations, false));
+                }
                 let times = self.draw_times(number, run_ns);
                 let is_complete = self.cut_at_times(&times, progress)?;
                 Ok((run_ns, operations, is_complete))
@@ -157,12 +163,18 @@ impl Campaign<'_> {
         }
     }
 
-    /// Runs the workload to its end. Returns the time in ns and the number of operations.
-    fn length(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64), Error> {
+    /// Runs the workload to its end, unless `progress` says stop. Returns the time in ns, the number of operations, and whether it
+    /// came to the end.
+    fn length(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
         let mut powered = Powered::new(self.config, &mut *workload, progress)?;
-        while powered.step()? {}
-        Ok((powered.now_ns(), powered.operations()))
+        let mut instants = 0_u64;
+        let mut goes_on = true;
+        while goes_on && powered.step()? {
+            instants += 1;
+            goes_on = !instants.is_multiple_of(INSTANTS_PER_LOOK) || progress(&no_cut_yet(&powered));
+        }
+        Ok((powered.now_ns(), powered.operations(), goes_on))
     }
 
     fn workload(&self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Box<dyn Workload>, Error> {
@@ -201,7 +213,12 @@ impl Campaign<'_> {
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
         let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        let mut instants = 0_u64;
         while !is_time(powered.now_ns(), powered.operations()) {
+            instants += 1;
+            if instants.is_multiple_of(INSTANTS_PER_LOOK) && !progress(&no_cut_yet(&powered)) {
+                return Ok((powered.now_ns(), powered.operations(), false));
+            }
             let next = powered.next_event_ns()?;
             match (next, at) {
                 (Some(next), Some(at)) if next > at => powered.advance(at)?,
@@ -248,6 +265,11 @@ fn comes_back(config: &Config, remains: &Remains) -> Result<Outcome, Error> {
         lost_units: recovered.lost,
         cost,
     })
+}
+
+/// The progress of a run before its first cut.
+fn no_cut_yet<W: Workload>(powered: &Powered<W>) -> Progress {
+    Progress { preparing: None, requests_done: 0, requests_total: None, now_ns: powered.now_ns() }
 }
 
 #[cold]

@@ -6,7 +6,7 @@ use super::bugs::Bug;
 use super::campaign::has_buffer;
 use super::remains::{Recovered, Remains};
 use super::witness::Witness;
-use crate::config::{Config, Span};
+use crate::config::{Config, Run, Span};
 use crate::connector::{Completion, Device, Next, SourceKind, Workload};
 use crate::error::Error;
 use crate::kernel::{End, Sim};
@@ -46,7 +46,7 @@ impl<W: Workload> Powered<W> {
             firmware.keep_recovery_blocks();
             Witness::new(geometry, firmware, array, is_durable_late).with_bug(bug)
         });
-        Ok(Powered::of(&config, drive, workload))
+        Ok(Powered::of(&config.run, config.run.warmup, drive, workload))
     }
 
     /// The drive that comes back from a cut, under a workload. Requests wait until its recovery has ended.
@@ -55,14 +55,13 @@ impl<W: Workload> Powered<W> {
     /// If the power of this drive cannot be cut.
     pub fn again(config: &Config, remains: &Remains, workload: W) -> Result<Self, Error> {
         let config = config.with_power_cuts()?;
-        Ok(Powered::of(&config, remains.power_on(&config), workload))
+        let run = Run { measure: Span::default(), ..config.run.clone() };
+        Ok(Powered::of(&run, Span::default(), remains.power_on(&config), workload))
     }
 
-    fn of(config: &Config, drive: Ssd<Witness>, workload: W) -> Self {
-        let mut run = config.run.clone();
-        (run.warmup, run.measure, run.max_flash_ops) = (Span::default(), Span::default(), None);
-        let mut sim = Sim::new(&run, drive, workload);
-        sim.begin(Span::default());
+    fn of(run: &Run, warmup: Span, drive: Ssd<Witness>, workload: W) -> Self {
+        let mut sim = Sim::new(run, drive, workload);
+        sim.begin(warmup);
         Powered { sim }
     }
 
