@@ -8,7 +8,7 @@ use super::remains::{Recovered, Remains};
 use super::witness::Witness;
 use crate::config::{Config, Run, Span};
 use crate::connector::{Completion, Device, Next, SourceKind, Workload};
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::kernel::{End, Sim};
 use crate::operation::OpKind;
 use crate::progress::Progress;
@@ -42,7 +42,12 @@ impl<W: Workload> Powered<W> {
     ) -> Result<Self, Error> {
         let config = config.with_power_cuts()?;
         let is_durable_late = has_buffer(&config) && bug != Bug::AcknowledgedEarly;
-        let drive = StartState::watched(&config, progress)?.into_cuttable(&config, |geometry, firmware, array| {
+        let start = StartState::watched(&config, progress)?;
+        if !start.survives_cuts() {
+            let fault = Fault::key("ftl", "this translation layer cannot be rebuilt after a power cut");
+            return Err(fault.found(config.ssd().ftl.name()).expected("one with Ftl::rebuild").into());
+        }
+        let drive = start.into_cuttable(&config, |geometry, firmware, array| {
             firmware.keep_recovery_blocks();
             Witness::new(geometry, firmware, array, is_durable_late).with_bug(bug)
         });

@@ -297,6 +297,11 @@ impl StartState {
         Err(Error::Config(vec![fault.expected("the [device], [ftl], [gc] and [wear] that it was made from")]))
     }
 
+    /// Whether its translation layer can be rebuilt after a power cut.
+    pub(crate) fn survives_cuts(&self) -> bool {
+        self.firmware.ftl.survives_cuts()
+    }
+
     /// The drive itself, at time 0, with a probe that is made of its parts.
     pub(crate) fn into_cuttable<P: Probe>(
         mut self,
