@@ -62,8 +62,8 @@ bench: $(CLI) ## measure the speed of the command line and the engine against th
 reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (takes minutes)
 	@$(BIN)/python -m flashwatt reproduce --all
 
-soak: $(CLI) $(DEV) ## test every translation layer with 10^8 requests, every file system with 10^8 operations, and every hostile input (takes hours)
-	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --features internals --test contracts --test files -- --nocapture
+soak: $(CLI) $(DEV) ## test every translation layer with 10^8 requests and 10^4 power cuts, every file system with 10^8 operations, and every hostile input (takes hours)
+	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --features internals --test contracts --test cuts --test files -- --nocapture
 	FLASHWATT_SOAK=100 $(BIN)/python -m pytest -n auto
 
 fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations

@@ -234,7 +234,7 @@ impl Campaign<'_> {
     fn cut<W: Workload>(&mut self, powered: &Powered<W>) -> Result<(), Error> {
         let remains = powered.cut();
         let outcome = comes_back(self.config, &remains)?;
-        let again = if self.options.twice { Some(self.cut_again(&remains, outcome.cost.recovery_ns)?) } else { None };
+        let again = if self.options.twice { Some(self.cut_again(&remains, powered.now_ns(), outcome.cost.recovery_ns)?) } else { None };
         let requests_lost = powered.drive().flash.accounts.outstanding();
         self.cuts.push(Cut {
             at_ns: powered.now_ns(),
@@ -246,9 +246,10 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Cuts the power during the recovery from a cut, which takes `recovery_ns`.
-    fn cut_again(&mut self, remains: &Remains, recovery_ns: Nanos) -> Result<Again, Error> {
-        let after_ns = self.rng.below(recovery_ns.max(1));
+    /// Cuts the power during the recovery from the cut at `at_ns`, which takes `recovery_ns`. The time depends on the seed and the
+    /// first cut alone, so that a second cut can be repeated with the first.
+    fn cut_again(&self, remains: &Remains, at_ns: Nanos, recovery_ns: Nanos) -> Result<Again, Error> {
+        let after_ns = Rng::new(self.config.run.seed ^ STREAM ^ at_ns).below(recovery_ns.max(1));
         let mut powered = Powered::recovering(self.config, remains)?;
         powered.advance(after_ns)?;
         Ok(Again { after_ns, outcome: comes_back(self.config, &powered.cut())? })
