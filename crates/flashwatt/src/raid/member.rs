@@ -1,6 +1,7 @@
 //! One drive of an array: its requests, and those that wait until it has room.
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 
 use super::layout::Piece;
 use crate::connector::{Cx, Device, Request, RequestKind, Seats, Tag};
@@ -51,6 +52,8 @@ pub struct Member<D> {
     pub is_touched: bool,
     /// Latencies of its reads and writes in this window, from the order to the end.
     pub latency: [Histogram; 2],
+    /// The requests that the drive got, at the times at which it got them, if they are recorded.
+    pub received: Option<Vec<Request>>,
 }
 
 impl<D: Device> Member<D> {
@@ -65,6 +68,7 @@ impl<D: Device> Member<D> {
             booked_ns: 0,
             is_touched: true,
             latency: Default::default(),
+            received: None,
             device,
         }
     }
@@ -109,6 +113,10 @@ impl<D: Device> Member<D> {
         self.book(cx.now());
         self.is_touched = true;
         self.inside[tag.0 as usize] = Some(order);
+        if let Some(received) = &mut self.received {
+            cold_path();
+            received.push(Request { arrival_ns: cx.now(), ..order.request });
+        }
         self.device.submit(tag, &order.request, cx);
     }
 

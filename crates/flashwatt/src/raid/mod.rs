@@ -112,6 +112,19 @@ impl<D: Device> Raid<D> {
         }
     }
 
+    /// The same array, which records the requests that its members get.
+    #[must_use]
+    pub fn recording(mut self) -> Self {
+        self.members.iter_mut().flatten().for_each(|member| member.received = Some(Vec::new()));
+        self
+    }
+
+    /// The recorded requests of each member in order, at the times at which it got them; none of a place without a drive.
+    pub fn into_received(self) -> Vec<Vec<Request>> {
+        let received = |member: Option<Member<D>>| member.and_then(|member| member.received).unwrap_or_default();
+        self.members.into_iter().map(received).collect()
+    }
+
     /// Its drives, in order.
     pub fn devices(&self) -> impl Iterator<Item = Option<&D>> {
         self.members.iter().map(|member| member.as_ref().map(|member| &member.device))
