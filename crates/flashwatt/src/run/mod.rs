@@ -82,7 +82,7 @@ pub fn run_with(
 }
 
 /// As [`run_with`], of an array; without a capture and a request log. Also returns the requests that each member got, in order: the
-/// `arrival_ns` of each is the time at which the drive got it. Alone on these requests the drive does what it did in the array.
+/// `arrival_ns` of each is the time at which the drive got it.
 ///
 /// # Errors
 /// As [`run`]; a configuration without `[array]`.
@@ -119,6 +119,11 @@ fn run_workload(
         }
         Drive::Array(table) => {
             let requests = config.run.requests(workload.len_hint());
+            if options.series().is_none() && table.array.places().flatten().all(|drive| drive.ssd().is_some()) {
+                let (raid, start) = drives::array_of_ssds(config, &table.array, requests, progress)?;
+                begins(config, workload, progress);
+                return Ok(simulate(config, options, raid, workload, start, progress)?.0);
+            }
             let needs = Needs { record: &|| options.series(), requests };
             let (raid, start) = drives::array(config, &table.array, needs, progress)?;
             begins(config, workload, progress);
