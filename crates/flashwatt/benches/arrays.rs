@@ -78,8 +78,11 @@ impl Case {
         ];
         let array = [&one[..], &[format!("array.members={members}"), format!("array.level={level}")]].concat();
         let (one, array) = (config::load("", "bench", &one)?, config::load("", "bench", &array)?);
-        let (report, hosts, members) = recorded(&array)?;
-        Ok(Case { array, one, hosts, members, simulated_s: report.throughput.simulated_s })
+        let inner = workload::open(&array.workload, array.logical_bytes(), array.run.seed)?;
+        let mut host = Recorder { inner, requests: Vec::new() };
+        let (report, members) = run_array(&array, &RunOptions::default(), &mut host, &mut |_| true)?;
+        assert_eq!(report.status, "complete");
+        Ok(Case { array, one, hosts: host.requests, members, simulated_s: report.throughput.simulated_s })
     }
 
     /// The part of a time for each request of a member.
@@ -117,15 +120,6 @@ impl Case {
         );
         Ok(())
     }
-}
-
-/// Runs the array's closed loop. Returns the host's requests and those of each member, with their times.
-fn recorded(config: &Config) -> Result<(Report, Vec<Request>, Vec<Vec<Request>>), Error> {
-    let inner = workload::open(&config.workload, config.logical_bytes(), config.run.seed)?;
-    let mut recorder = Recorder { inner, requests: Vec::new() };
-    let (report, members) = run_array(config, &RunOptions::default(), &mut recorder, &mut |_| true)?;
-    assert_eq!(report.status, "complete");
-    Ok((report, recorder.requests, members))
 }
 
 /// Nanoseconds of the processor for a list of requests, from the end of the preparation on; and the report.

@@ -140,7 +140,7 @@ impl Stripes {
     }
 
     /// Where a logical range lies; none if it lies in several chunks. Of mirrors, only the first is named.
-    #[inline]
+    #[inline(always)]
     pub fn only_piece(&self, offset_bytes: u64, bytes: u64) -> Option<Piece> {
         let (chunk, from) = self.chunk.divide(offset_bytes);
         if from + bytes > self.chunk.by {

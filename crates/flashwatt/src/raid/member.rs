@@ -117,15 +117,15 @@ impl<D: Device> Member<D> {
 
     /// Gives the drive a request. Returns true if requests have ended.
     #[inline(never)] // it is called from several places, and holds the whole of what the drive does with a request
-    pub fn submit(&mut self, tag: Tag, order: Order, cx: &mut Cx) -> bool {
+    pub fn submit(&mut self, tag: Tag, order: &Order, cx: &mut Cx) -> bool {
         self.book(cx.now());
-        let Order { owner, since_ns, request } = order;
+        let &Order { owner, since_ns, ref request } = order;
         self.inside[tag.0 as usize] = Some(Inside { owner, since_ns, kind: request.kind });
         if let Some(received) = &mut self.received {
             cold_path();
-            received.push(Request { arrival_ns: cx.now(), ..request });
+            received.push(Request { arrival_ns: cx.now(), ..*request });
         }
-        self.device.submit(tag, &request, cx);
+        self.device.submit(tag, request, cx);
         !cx.done.is_empty()
     }
 

@@ -48,6 +48,8 @@ pub struct Raid<D> {
     members: Vec<Option<Member<D>>>,
     /// The member that has failed.
     failed: Option<u32>,
+    /// Whether there is one place to read each byte from: no member has failed, and there are no mirrors.
+    has_one_place: bool,
     rebuild: Option<Rebuild>,
     jobs: Jobs,
     /// Of each request of the host inside, by its tag: pieces and jobs that have not ended.
@@ -103,6 +105,7 @@ impl<D: Device> Raid<D> {
             stripes: Stripes::new(layout),
             members,
             failed,
+            has_one_place: failed.is_none() && layout.mirrors(0).len() == 1,
             rebuild,
             jobs: Jobs::default(),
             left: vec![0; room as usize].into(),
@@ -177,7 +180,7 @@ impl<D: Device> Raid<D> {
     }
 
     /// Gives a member a request.
-    #[inline]
+    #[inline(always)]
     fn order(&mut self, owner: Owner, like: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
         match kind {
             RequestKind::Read => self.counts.reads += 1,
@@ -187,19 +190,19 @@ impl<D: Device> Raid<D> {
         let order = Order::new(owner, cx.now(), like, kind, piece);
         let Some(member) = &mut self.members[piece.member as usize] else { return };
         match member.take_free() {
-            Some(free) => self.within(piece.member, cx, |member, cx| member.submit(free, order, cx)),
+            Some(free) => self.within(piece.member, cx, |member, cx| member.submit(free, &order, cx)),
             None => member.wait(order),
         }
     }
 
     /// As [`Self::order`], as a piece of a request of the host.
-    #[inline]
+    #[inline(always)]
     fn order_piece(&mut self, tag: Tag, like: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
         self.left[tag.0 as usize] += 1;
         self.order(Owner::Host(tag), like, kind, piece, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         if let Some(piece) = self.stripes.only_piece(request.offset_bytes, request.bytes) {
             return self.read_piece(tag, request, piece, cx);
@@ -212,16 +215,17 @@ impl<D: Device> Raid<D> {
         self.pieces = pieces;
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_piece(&mut self, tag: Tag, request: &Request, piece: Piece, cx: &mut Cx) {
-        match self.readable(piece) {
+        let readable = if self.has_one_place { Some(piece) } else { self.readable(piece) };
+        match readable {
             Some(piece) => self.order_piece(tag, request, RequestKind::Read, piece, cx),
             None => self.read_missing(tag, request, piece, cx),
         }
     }
 
     /// The piece on the member to read it from, if one holds all of it.
-    #[inline]
+    #[inline(never)]
     fn readable(&mut self, piece: Piece) -> Option<Piece> {
         let mirrors = self.layout.mirrors(piece.member);
         if mirrors.len() == 1 {
@@ -315,7 +319,7 @@ impl<D: Device> Raid<D> {
             let Some(member) = &mut self.members[place as usize] else { continue };
             let owner = member.ended(tag, cx.now());
             if let Some(next) = member.take_waiting() {
-                self.within(place, cx, |member, cx| member.submit(tag, next, cx));
+                self.within(place, cx, |member, cx| member.submit(tag, &next, cx));
             } else {
                 member.set_free(tag);
             }
@@ -329,8 +333,8 @@ impl<D: Device> Raid<D> {
         self.handled = 0;
     }
 
-    /// Prefetches what a request at this address will touch in the drives that hold it.
-    #[inline]
+    /// Prefetches what a request at this address will touch in the drives that hold it; of mirrors, in the first two.
+    #[inline(always)]
     fn prefetch_at(&self, offset_bytes: u64, upcoming: impl Fn(u64) -> Upcoming) {
         let Some(piece) = self.stripes.only_piece(offset_bytes, 1) else { return };
         let prefetch = |place: u32| {
@@ -338,9 +342,11 @@ impl<D: Device> Raid<D> {
                 member.device.prefetch(&upcoming(piece.offset_bytes));
             }
         };
-        self.layout.mirrors(piece.member).for_each(prefetch);
-        if self.layout.level == Level::Raid5 {
-            prefetch(self.layout.parity_member(piece.offset_bytes / self.layout.chunk_bytes));
+        prefetch(piece.member);
+        match self.layout.level {
+            Level::Raid0 => {}
+            Level::Raid5 => prefetch(self.layout.parity_member(piece.offset_bytes / self.layout.chunk_bytes)),
+            Level::Raid1 | Level::Raid10 => prefetch(piece.member + 1),
         }
     }
 
@@ -406,7 +412,7 @@ impl<D: Device> Device for Raid<D> {
         self.left.len() as u32 - self.outstanding
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         if !request.is_within(self.layout.logical_bytes()) {
             return cx.done.push(Completion { tag, status: Status::OutOfRange });
@@ -461,12 +467,13 @@ impl<D: Device> Device for Raid<D> {
             if ended {
                 cold_path();
                 self.note_ended(place);
-                self.take_ended(cx);
             }
+            self.take_ended(cx); // also what has ended as soon as a rebuild or a drain gave it to a member
         }
         !cx.done.is_empty()
     }
 
+    #[inline(always)]
     fn prefetch(&self, upcoming: &Upcoming) {
         self.prefetch_at(upcoming.far_bytes, |far_bytes| Upcoming { far_bytes, near_bytes: NOWHERE });
         self.prefetch_at(upcoming.near_bytes, |near_bytes| Upcoming { far_bytes: NOWHERE, near_bytes });
