@@ -3,8 +3,7 @@
 //!
 //! The array runs once with a closed loop, and the requests of the host and of each member are written down with their times. Then
 //! the array runs on the host's list, and each member alone on its own, in turns. All lists are in memory and read in the same way.
-//! Each member does alone what it did in the array, up to the order of what happens at one instant: the host's list is sent after
-//! all events of an instant, while an array may give a member its next request between two of them.
+//! Each member does alone what it did in the array: the operations of its flash are the same within a thousandth.
 //!
 //! `cargo bench --bench arrays -- [CASE] [REQUESTS] [MIB] [array|members]` prints a line for each case: the median of the ratios of
 //! paired runs, of members of MIB MiB. With a side given, only that side runs, once: for a profiler.
