@@ -62,7 +62,7 @@ pub trait Device {
         Ok(())
     }
 
-    /// Prefetches data of upcoming requests into the machine's caches. Changes no result.
+    /// Prefetches data of upcoming requests into the machine's caches. Changes no result. An address beyond the device is no hint.
     fn prefetch(&self, _upcoming: &Upcoming) {}
 
     /// Ends a window of the run and begins the next one. Returns the device's figures of the window, and the recording

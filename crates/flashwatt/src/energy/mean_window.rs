@@ -43,19 +43,20 @@ impl MeanWindow {
     }
 
     /// As [`Self::close_equal`], of power that is constant at `nw` from a time `from` in the present stretch on. `energy` is the energy
-    /// up to that time.
+    /// up to that time. `LEN` is the length of a stretch, given once more so that the compiler divides by a constant.
     #[inline(always)]
-    pub fn close_constant(&mut self, now: Nanos, from: Nanos, energy: u128, nw: u64) {
+    pub fn close_constant<const LEN: Nanos>(&mut self, now: Nanos, from: Nanos, energy: u128, nw: u64) {
+        debug_assert_eq!(self.len, LEN);
         if now < self.end {
             return;
         }
         let area = |ns: Nanos| u128::from(nw) * u128::from(ns);
         self.close(energy + area(self.end - from));
         if now >= self.end {
-            let whole = (now - self.end) / self.len + 1;
-            self.note(area(self.len));
-            self.energy_at_start += area(whole * self.len);
-            self.end += whole * self.len;
+            let whole = (now - self.end) / LEN + 1;
+            self.note(area(LEN));
+            self.energy_at_start += area(whole * LEN);
+            self.end += whole * LEN;
         }
     }
 

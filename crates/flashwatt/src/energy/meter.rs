@@ -190,6 +190,20 @@ impl<R: Recorder> Meter<R> {
         (energy as f64 * 1e-18, self.changes.power(self.now) as f64 * 1e-9)
     }
 
+    /// As [`Self::so_far`], at a time `now` up to which the power is constant since the last call of [`Self::advance_constant`].
+    pub fn so_far_constant(&self, now: Nanos) -> (f64, f64) {
+        let nw = self.changes.level.unsigned_abs();
+        let since = u128::from(nw) * u128::from(now - self.now);
+        let energy = self.energy + u128::from(self.changes.recent(self.now)) + since;
+        (energy as f64 * 1e-18, self.changes.level as f64 * 1e-9)
+    }
+
+    /// Whether there is a recording over time.
+    #[inline(always)]
+    pub fn records(&mut self) -> bool {
+        self.recorder.series().is_some()
+    }
+
     /// Power in W of one part in a state.
     pub fn draw_w(&self, state: StateId) -> f64 {
         self.increase[StateId::NONE.number()][state.number()] as f64 * 1e-9
@@ -316,12 +330,10 @@ impl<R: Recorder> Meter<R> {
     fn pass_constant_stretches(&mut self, now: Nanos) {
         let (start, nw) = (self.boundary, self.changes.level.unsigned_abs());
         self.energy += u128::from(self.changes.take_constant(start));
-        let mut next = Nanos::MAX;
-        for window in &mut self.windows {
-            window.close_constant(now, start, self.energy, nw);
-            next = next.min(window.end);
-        }
-        self.boundary = next;
+        let [short, long] = &mut self.windows;
+        short.close_constant::<{ WINDOWS_NS[0] }>(now, start, self.energy, nw);
+        long.close_constant::<{ WINDOWS_NS[1] }>(now, start, self.energy, nw);
+        self.boundary = short.end.min(long.end);
         self.energy += u128::from(nw) * u128::from(now - start);
         self.changes.take_constant(now);
     }

@@ -10,10 +10,10 @@ use crate::units::SECTOR_BYTES;
 ///
 /// Each holds one run of sectors. There is a list of each property, because every read looks through all segments.
 pub struct Buffer {
-    /// The first sector of each, in blocks that are searched at once. The rest of the last block has no sectors.
-    firsts: Box<[[Lba; BLOCK]]>,
-    /// Sectors in each; 0 if it is empty.
-    lengths: Box<[[u64; BLOCK]]>,
+    /// The first sector of each.
+    firsts: Box<[Lba]>,
+    /// The runs in 32 bits, in blocks that are searched at once. The rest of the last block has no sectors.
+    blocks: Box<[Block]>,
     /// When each was used last, by a count of uses; then its number ([`SEGMENT_BITS`]).
     used: Box<[u64]>,
     /// Sectors that fit into a segment.
@@ -21,7 +21,16 @@ pub struct Buffer {
     uses: u64,
 }
 
-/// Segments that are searched at once: a processor compares them faster than it would predict where a search one by one ends.
+/// The runs of some segments: a processor compares them faster than it would predict where a search one by one ends.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    /// The lower half of each run's first sector.
+    firsts: [u32; BLOCK],
+    /// Sectors in each; 0 if it is empty.
+    lengths: [u32; BLOCK],
+}
+
+/// Segments that are searched at once.
 const BLOCK: usize = 8;
 /// Bits of a segment's number, of which there are 256 at most.
 const SEGMENT_BITS: u32 = 16;
@@ -29,24 +38,32 @@ const SEGMENT_BITS: u32 = 16;
 impl Buffer {
     /// Empty segments.
     pub fn new(settings: &settings::Buffer) -> Self {
-        let blocks = (settings.segments as usize).div_ceil(BLOCK);
+        let segments = settings.segments as usize;
         Buffer {
-            firsts: vec![[0; BLOCK]; blocks].into(),
-            lengths: vec![[0; BLOCK]; blocks].into(),
+            firsts: vec![0; segments.next_multiple_of(BLOCK)].into(),
+            blocks: vec![Block::default(); segments.div_ceil(BLOCK)].into(),
             used: (0..u64::from(settings.segments)).collect(),
-            size: settings.segment_bytes / SECTOR_BYTES,
+            size: settings.segment_bytes / SECTOR_BYTES, // below 2^32: the settings were checked
             uses: 0,
         }
     }
 
-    /// The first segment for whose first sector and length `is_it` is true.
+    /// The first segment for whose run `is_it` is true. `may_be` sees the lower half of its first sector and its length; it is true
+    /// of every run for which `is_it` is, and of hardly another.
     #[inline(always)]
-    fn find(&self, is_it: impl Fn(Lba, u64) -> bool) -> Option<usize> {
-        for (block, (firsts, lengths)) in self.firsts.iter().zip(&self.lengths).enumerate() {
-            let bit = |at: usize| u32::from(is_it(firsts[at], lengths[at])) << at;
-            let found = (0..BLOCK).fold(0, |found, at| found | bit(at));
-            if found != 0 {
-                return Some(block * BLOCK + found.trailing_zeros() as usize);
+    fn find(&self, may_be: impl Fn(u32, u32) -> bool, is_it: impl Fn(usize) -> bool) -> Option<usize> {
+        for (block, Block { firsts, lengths }) in self.blocks.iter().enumerate() {
+            let may_be = |at: usize| may_be(firsts[at], lengths[at]);
+            if !(0..BLOCK).fold(false, |any, at| any | may_be(at)) {
+                continue; // most blocks have none: to know that takes a few comparisons of all segments at once
+            }
+            let mut found = (0..BLOCK).fold(0, |found, at| found | u32::from(may_be(at)) << at);
+            while found != 0 {
+                let at = block * BLOCK + found.trailing_zeros() as usize;
+                if is_it(at) {
+                    return Some(at);
+                }
+                found &= found - 1;
             }
         }
         None
@@ -54,18 +71,24 @@ impl Buffer {
 
     #[inline(always)]
     fn first(&self, at: usize) -> Lba {
-        self.firsts[at / BLOCK][at % BLOCK]
+        self.firsts[at]
+    }
+
+    #[inline(always)]
+    fn length(&self, at: usize) -> u64 {
+        self.blocks[at / BLOCK].lengths[at % BLOCK].into()
     }
 
     #[inline(always)]
     fn end(&self, at: usize) -> Lba {
-        self.first(at) + self.lengths[at / BLOCK][at % BLOCK]
+        self.first(at) + self.length(at)
     }
 
     #[inline(always)]
     fn set(&mut self, at: usize, first: Lba, end: Lba) {
-        self.firsts[at / BLOCK][at % BLOCK] = first;
-        self.lengths[at / BLOCK][at % BLOCK] = end - first;
+        self.firsts[at] = first;
+        let block = &mut self.blocks[at / BLOCK];
+        (block.firsts[at % BLOCK], block.lengths[at % BLOCK]) = (first as u32, (end - first) as u32);
     }
 
     #[inline(always)]
@@ -85,7 +108,12 @@ impl Buffer {
     /// The segment with this sector, and its end.
     #[inline]
     pub fn holder(&self, lba: Lba) -> Option<(usize, Lba)> {
-        let at = self.find(|first, length| lba.wrapping_sub(first) < length)?; // a sector before `first` wraps
+        let low = lba as u32;
+        // A sector before the first one wraps.
+        let at = self.find(
+            |first, length| low.wrapping_sub(first) < length,
+            |at| lba.wrapping_sub(self.first(at)) < self.length(at),
+        )?;
         Some((at, self.end(at)))
     }
 
@@ -93,7 +121,9 @@ impl Buffer {
     /// longest time. None if there are no segments.
     #[inline]
     pub fn begin(&mut self, lba: Lba) -> Option<usize> {
-        if let Some(at) = self.find(|first, length| first + length == lba && length > 0) {
+        let low = lba as u32;
+        let ends_there = |first: u32, length: u32| (first.wrapping_add(length) == low) & (length > 0);
+        if let Some(at) = self.find(ends_there, |at| self.end(at) == lba) {
             self.use_now(at);
             return Some(at);
         }
@@ -120,10 +150,11 @@ impl Buffer {
         if self.uses == 0 {
             return; // there has been no read
         }
-        let firsts = self.firsts.as_flattened().iter();
-        for (from, length) in firsts.zip(self.lengths.as_flattened_mut()) {
-            let has_some = (*from < end) & (first < *from + *length);
-            *length = select_unpredictable(has_some, first.saturating_sub(*from), *length);
+        for (firsts, block) in self.firsts.chunks_exact(BLOCK).zip(&mut self.blocks) {
+            for (from, length) in firsts.iter().zip(&mut block.lengths) {
+                let has_some = (*from < end) & (first < *from + u64::from(*length));
+                *length = select_unpredictable(has_some, first.saturating_sub(*from) as u32, *length);
+            }
         }
     }
 }

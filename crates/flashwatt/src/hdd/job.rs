@@ -133,22 +133,27 @@ impl Hdd {
 
     /// The access under way has ended.
     pub(super) fn access_ended(&mut self, cx: &mut Cx) {
-        let Some(job) = self.job.take() else { unreachable!("an access was under way") };
-        if job.kind == Kind::SpinUp {
+        let Some(job) = &self.job else { unreachable!("an access was under way") };
+        let (kind, ended, end, lag_ns) = (job.kind, job.access.end, job.end, job.lag_ns);
+        if kind == Kind::SpinUp {
+            self.job = None;
             return self.spun_up();
         }
-        self.book(&job, job.access.end);
-        if job.access.end < job.end {
-            return self.go_on(job, cx);
+        self.book(ended);
+        if ended < end {
+            return self.go_on(cx);
         }
-        match job.kind {
+        let place = |job: &Job| self.mechanism.after(&job.access);
+        let place = matches!(kind, Kind::Read(_, Some(_))).then(|| self.job.as_ref().map(place)).flatten();
+        self.job = None;
+        match kind {
             Kind::Read(tag, segment) => {
-                self.ahead = segment.and_then(|segment| self.ahead_of(job.end, segment));
+                self.ahead = segment.and_then(|segment| self.ahead_of(end, segment));
                 if let Some(ahead) = &mut self.ahead {
-                    ahead.place = Some(self.mechanism.after(&job.access));
+                    ahead.place = place;
                 }
-                if job.lag_ns > 0 {
-                    self.transfer(Some(tag), job.lag_ns, cx);
+                if lag_ns > 0 {
+                    self.transfer(Some(tag), lag_ns, cx);
                 } else {
                     self.complete(tag, cx);
                 }
@@ -163,17 +168,21 @@ impl Hdd {
         }
     }
 
-    /// The next access of a job that goes on.
-    fn go_on(&mut self, job: Job, cx: &mut Cx) {
-        let first = job.access.end;
+    /// The next access of the job, which goes on.
+    fn go_on(&mut self, cx: &mut Cx) {
+        let Some(job) = &self.job else { return };
+        let (kind, first, end) = (job.kind, job.access.end, job.end);
         let place = self.mechanism.after(&job.access);
-        let access = self.access(job.kind, first, place, job.end, cx);
-        self.job = Some(Job { access, host_from: first, transfers: false, ..job });
+        let access = self.access(kind, first, place, end, cx);
+        if let Some(job) = &mut self.job {
+            (job.access, job.host_from, job.transfers) = (access, first, false);
+        }
         self.transfer_with_access(cx);
     }
 
-    /// Books an access that has come up to `end`, and ends its states.
-    pub(super) fn book(&mut self, job: &Job, end: Lba) {
+    /// Books the access under way, which has come up to `end`, and ends its states.
+    pub(super) fn book(&mut self, end: Lba) {
+        let Some(job) = &self.job else { return };
         let access = &job.access;
         if access.end > access.first {
             self.accounts.change(job.kind.state(), ACTIVE);

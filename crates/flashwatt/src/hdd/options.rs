@@ -26,6 +26,8 @@ const QUEUE_DEPTH_MAX: u32 = 256;
 const SEGMENTS_MAX: u32 = 256;
 /// 128 KiB unless given: as much as a request of most hosts.
 const SEGMENT_BYTES: u64 = 128 << 10;
+/// The most bytes of a segment: 1 TiB, so that its sectors can be counted in 32 bits.
+const SEGMENT_BYTES_MAX: u64 = 1 << 40;
 /// Keys that need a segment.
 const BUFFER_KEYS: [&str; 3] =
     ["hdd.buffer.segment_bytes", "hdd.buffer.read_ahead_bytes", "hdd.buffer.read_ahead_least_bytes"];
@@ -374,7 +376,8 @@ impl Options {
         const TABLE: &str = "hdd.buffer";
         let buffer = &self.buffer;
         let segments = c.number(field!(TABLE, buffer.segments), 0, 0..=SEGMENTS_MAX);
-        let segment_bytes = c.number(field!(TABLE, buffer.segment_bytes), SEGMENT_BYTES, SECTOR_BYTES..=BYTES_MAX);
+        let segment_bytes =
+            c.number(field!(TABLE, buffer.segment_bytes), SEGMENT_BYTES, SECTOR_BYTES..=SEGMENT_BYTES_MAX);
         let most = if segments > 0 { segment_bytes } else { 0 };
         let read_ahead_bytes = c.number(field!(TABLE, buffer.read_ahead_bytes), most, 0..=BYTES_MAX);
         let read_ahead_least_bytes = c.number(field!(TABLE, buffer.read_ahead_least_bytes), 0, 0..=BYTES_MAX);

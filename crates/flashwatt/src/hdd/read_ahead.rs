@@ -160,15 +160,15 @@ impl Hdd {
 
     /// Reading ahead ends now, with the sector that it has reached.
     fn stop_reading(&mut self, reached: Lba, cx: &mut Cx) {
-        let Some(job) = self.job.take() else { return };
+        let Some(job) = &self.job else { return };
         cx.agenda.cancel(self.seat + MEDIUM);
         if cx.now() < job.access.start_ns {
             // The platters have not come to the first sector: nothing was read, and no state has begun.
             self.accounts.forget_ahead();
             self.counts.accesses += 1;
         } else {
-            self.book(&job, reached);
+            self.book(reached);
         }
-        self.ahead = None;
+        (self.job, self.ahead) = (None, None);
     }
 }

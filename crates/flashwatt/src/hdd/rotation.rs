@@ -65,10 +65,15 @@ impl Rotation {
         self.time(turn.saturating_sub(past))
     }
 
-    /// Time of a turn, rounded up.
+    /// Time of a turn, rounded up: `turn.div_ceil(per_ns)`, for which a processor takes long.
+    ///
+    /// The quotient is below 2^36 (a revolution of a minute), so that its estimate in 53 bits is right or off by one. What is left
+    /// of the turn tells which.
     #[inline(always)]
     pub fn time(self, turn: Angle) -> Nanos {
-        turn.div_ceil(self.per_ns)
+        let about = ((turn >> 1) as i64 as f64 * (2.0 * self.ns)) as i64; // signed, which the processor converts faster
+        let (left, per_ns) = (turn.wrapping_sub((about as u64).wrapping_mul(self.per_ns)) as i64, self.per_ns as i64);
+        (about + i64::from(left > 0) + i64::from(left > per_ns) - i64::from(left <= -per_ns)) as Nanos
     }
 
     /// Angle that the platters turn in this time, below one revolution.
@@ -92,6 +97,7 @@ impl Rotation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Rng;
 
     #[test]
     fn a_revolution_takes_a_minute_by_its_number() {
@@ -103,6 +109,23 @@ mod tests {
             let minutes = 1_000_000;
             let angle = rotation.angle(minutes * 60_000_000_000) as f64 / REVOLUTION;
             assert!(angle.min(1.0 - angle) < 2e-3, "{rpm}: {angle}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_turn_is_an_exact_division() {
+        let mut rng = Rng::new(7);
+        for rpm in [1, 60, 4_200, 5_400, 7_200, 10_000, 15_000, 100_000] {
+            let rotation = Rotation::new(rpm);
+            let per_ns = rotation.per_ns;
+            for step in 0..20_000 {
+                // Turns on both sides of whole nanoseconds, where the estimate is least certain, and any other.
+                let whole = rng.below(u64::MAX / per_ns) * per_ns;
+                let turn = if step % 4 == 3 { rng.below(u64::MAX) } else { (whole + step % 4).wrapping_sub(1) };
+                for turn in [turn, turn >> rng.below(64), whole, 0, 1, per_ns, u64::MAX] {
+                    assert_eq!(rotation.time(turn), turn.div_ceil(per_ns), "{rpm} rpm: {turn}");
+                }
+            }
         }
     }
 

@@ -57,10 +57,28 @@ struct UnderWay {
     number: u64,
 }
 
+/// An extent's place in the order of addresses: what a search looks at, and little to move for an insertion.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    first: Lba,
+    cylinder: u32,
+    /// Where the extent is kept.
+    slot: u32,
+}
+
+impl Entry {
+    fn new(extent: &Extent, slot: u32) -> Self {
+        Entry { first: extent.first, cylinder: extent.place.cylinder, slot }
+    }
+}
+
 /// A write-back cache.
 pub struct WriteCache {
     /// In the order of their addresses.
-    extents: Vec<Extent>,
+    order: Vec<Entry>,
+    /// The extents by their slots; of no meaning in a slot that is free.
+    slots: Vec<Extent>,
+    free_slots: Vec<u32>,
     oldest: Option<Oldest>,
     under_way: Option<UnderWay>,
     /// Sectors that are free.
@@ -74,7 +92,9 @@ impl WriteCache {
     /// An empty cache.
     pub fn new(settings: &settings::WriteCache) -> Self {
         WriteCache {
-            extents: Vec::new(),
+            order: Vec::new(),
+            slots: Vec::new(),
+            free_slots: Vec::new(),
             oldest: None,
             under_way: None,
             free: settings.bytes / SECTOR_BYTES,
@@ -85,17 +105,28 @@ impl WriteCache {
 
     /// Whether no sector waits, nor is being written.
     pub fn is_clean(&self) -> bool {
-        self.extents.is_empty() && self.under_way.is_none()
+        self.order.is_empty() && self.under_way.is_none()
     }
 
     /// Whether sectors wait for an access.
     pub fn has_extents(&self) -> bool {
-        !self.extents.is_empty()
+        !self.order.is_empty()
+    }
+
+    /// The extents in the order of their addresses.
+    fn extents(&self) -> impl Iterator<Item = &Extent> {
+        self.order.iter().map(|entry| &self.slots[entry.slot as usize])
+    }
+
+    /// The extent at this place in the order of addresses.
+    #[inline]
+    fn extent(&self, at: usize) -> &Extent {
+        &self.slots[self.order[at].slot as usize]
     }
 
     /// Sectors that wait.
     pub fn sectors(&self) -> u64 {
-        self.extents.iter().map(|extent| extent.end - extent.first).sum()
+        self.extents().map(|extent| extent.end - extent.first).sum()
     }
 
     /// The number of the next write.
@@ -112,19 +143,19 @@ impl WriteCache {
     /// The place among the extents of the first one that begins at this sector or after it.
     #[inline]
     pub fn from(&self, lba: Lba) -> usize {
-        self.extents.partition_point(|extent| extent.first < lba)
+        self.order.partition_point(|entry| entry.first < lba)
     }
 
     /// The end of the run of sectors in the cache that begins with this one; none if this sector is not there.
     pub fn end_of(&self, lba: Lba) -> Option<Lba> {
         let under_way = self.under_way.filter(|run| (run.first..run.end).contains(&lba)).map(|run| run.end);
-        let before = self.extents[..self.from(lba + 1)].last();
+        let before = self.from(lba + 1).checked_sub(1).map(|at| self.extent(at));
         before.map(|extent| extent.end).filter(|&end| end > lba).or(under_way)
     }
 
     /// How many sectors of a write fit now, from its first one on.
     pub fn room(&self, first: Lba, end: Lba) -> u64 {
-        if self.extents.len() >= self.extents_max && self.touching(first, end).is_none() {
+        if self.order.len() >= self.extents_max && self.touching(first, end).is_none() {
             return 0;
         }
         self.free.min(end - first)
@@ -133,7 +164,7 @@ impl WriteCache {
     /// The place of the last extent that overlaps these sectors or continues them on either side.
     fn touching(&self, first: Lba, end: Lba) -> Option<usize> {
         let at = self.from(end + 1).checked_sub(1)?;
-        (self.extents[at].end >= first).then_some(at)
+        (self.extent(at).end >= first).then_some(at)
     }
 
     /// Takes sectors for which there is room. Returns how many of them were in an extent already.
@@ -143,7 +174,7 @@ impl WriteCache {
         let mut extent = Extent { first, end, since: now, number, place: Place::default() };
         let (mut twice, mut place) = (0, None);
         let mut at = self.from(end + 1);
-        while let Some(before) = at.checked_sub(1).filter(|&before| self.extents[before].end >= extent.first) {
+        while let Some(before) = at.checked_sub(1).filter(|&before| self.extent(before).end >= extent.first) {
             at = before;
             let other = self.remove(at);
             twice += (other.end.min(end)).saturating_sub(other.first.max(first));
@@ -166,14 +197,21 @@ impl WriteCache {
         if self.oldest.is_none_or(|oldest| extent.number < oldest.number) {
             self.oldest = Some(Oldest::of(&extent));
         }
-        self.extents.insert(at, extent);
+        let slot = self.free_slots.pop().unwrap_or(self.slots.len() as u32);
+        match self.slots.get_mut(slot as usize) {
+            Some(free) => *free = extent,
+            None => self.slots.push(extent),
+        }
+        self.order.insert(at, Entry::new(&extent, slot));
     }
 
     /// Removes an extent. Only if it was the oldest, all others are looked at for the next one.
     fn remove(&mut self, at: usize) -> Extent {
-        let extent = self.extents.remove(at);
+        let slot = self.order.remove(at).slot;
+        self.free_slots.push(slot);
+        let extent = self.slots[slot as usize];
         if self.oldest.is_some_and(|oldest| oldest.is(&extent)) {
-            self.oldest = self.extents.iter().map(Oldest::of).min();
+            self.oldest = self.extents().map(Oldest::of).min();
         }
         extent
     }
@@ -181,7 +219,7 @@ impl WriteCache {
     /// These sectors are written around the cache: what it has of them is void. Returns how many they are.
     pub fn forget(&mut self, first: Lba, end: Lba, geometry: &Geometry) -> u64 {
         let mut void = 0;
-        while let Some(at) = self.from(end).checked_sub(1).filter(|&at| self.extents[at].end > first) {
+        while let Some(at) = self.from(end).checked_sub(1).filter(|&at| self.extent(at).end > first) {
             let extent = self.remove(at);
             void += extent.end.min(end) - extent.first.max(first);
             if extent.first < first {
@@ -204,27 +242,29 @@ impl WriteCache {
     /// reached in less than `limit`. Of equals it is the one with the least address.
     #[inline]
     pub fn nearest(&self, now: Nanos, mechanism: &Mechanism, near: Lba, limit: Nanos) -> Option<usize> {
-        let all = self.extents.len();
+        let all = self.order.len();
         let (first, end) = if all <= CANDIDATES {
             (0, all)
         } else {
             let at = self.from(near);
             (at.saturating_sub(CANDIDATES), all.min(at + CANDIDATES))
         };
-        let target = |extent: &Extent| Target { rank: extent.first, place: extent.place, writes: true };
-        let cylinder = |extent: &Extent| extent.place.cylinder;
-        let (at, _) = mechanism.nearest(now, &self.extents[first..end], limit, cylinder, target)?;
+        let place = |entry: &Entry| self.slots[entry.slot as usize].place;
+        let target = |entry: &Entry| Target { rank: entry.first, place: place(entry), writes: true };
+        let (at, _) = mechanism.nearest(now, &self.order[first..end], limit, |entry| entry.cylinder, target)?;
         Some(first + at)
     }
 
     /// Takes the sectors of the extent at this place that lie on its first track, for an access. Returns the first of them, where it
     /// lies, and their end.
     pub fn take(&mut self, at: usize, geometry: &Geometry) -> (Lba, Place, Lba) {
-        let extent = self.extents[at];
+        let extent = *self.extent(at);
         let first = extent.first;
         let end = extent.end.min(first + u64::from(extent.place.left_on_track));
         if end < extent.end {
-            self.extents[at] = Extent { first: end, place: geometry.place(end), ..extent };
+            let rest = Extent { first: end, place: geometry.place(end), ..extent };
+            let slot = self.order[at].slot;
+            (self.order[at], self.slots[slot as usize]) = (Entry::new(&rest, slot), rest);
             if let Some(oldest) = self.oldest.as_mut().filter(|oldest| oldest.is(&extent)) {
                 oldest.first = end;
             }
@@ -297,7 +337,7 @@ mod tests {
                         waiting.retain(|lba| !(first..first + sectors).contains(lba));
                     }
                     Step::Take(which) if cache.has_extents() && under_way.is_empty() => {
-                        let (first, _, end) = cache.take(which % cache.extents.len(), &geometry);
+                        let (first, _, end) = cache.take(which % cache.order.len(), &geometry);
                         under_way = first..end;
                         waiting.retain(|lba| !under_way.contains(lba));
                     }
@@ -310,18 +350,22 @@ mod tests {
                 prop_assert_eq!(cache.sectors(), waiting.len() as u64);
                 prop_assert_eq!(cache.free + waiting.len() as u64 + (under_way.end - under_way.start), size);
                 prop_assert_eq!(cache.is_clean(), waiting.is_empty() && under_way.is_empty());
-                let oldest = cache.extents.iter().map(|extent| (extent.number, extent.first)).min();
+                let oldest = cache.extents().map(|extent| (extent.number, extent.first)).min();
                 prop_assert_eq!(cache.oldest.map(|oldest| oldest.number), oldest.map(|(number, _)| number));
                 if let Some(oldest) = cache.oldest {
-                    let since = cache.extents.iter().find(|extent| extent.first == oldest.first).map(|extent| extent.since);
+                    let since = cache.extents().find(|extent| extent.first == oldest.first).map(|extent| extent.since);
                     prop_assert_eq!(since, Some(oldest.since));
                 }
-                prop_assert!(cache.extents.is_sorted_by_key(|extent| extent.first));
+                prop_assert!(cache.extents().is_sorted_by_key(|extent| extent.first));
+                for (at, entry) in cache.order.iter().enumerate() {
+                    let extent = cache.extent(at);
+                    prop_assert_eq!((entry.first, entry.cylinder), (extent.first, extent.place.cylinder));
+                }
                 for lba in 0..330 {
                     let held = waiting.contains(&lba) || under_way.contains(&lba);
                     prop_assert_eq!(cache.end_of(lba).is_some(), held, "{}", lba);
                 }
-                for extent in &cache.extents {
+                for extent in cache.extents() {
                     prop_assert_eq!(extent.place, geometry.place(extent.first));
                     prop_assert!(!waiting.contains(&extent.end), "extents that touch are one");
                 }

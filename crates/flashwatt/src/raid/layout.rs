@@ -120,6 +120,68 @@ impl Layout {
     }
 }
 
+/// Finds the place of a request that lies in one chunk, as most do: what the layout gives for it, with fewer divisions.
+pub struct Stripes {
+    level: Level,
+    chunk: Divisor,
+    columns: Divisor,
+    members: Divisor,
+}
+
+impl Stripes {
+    /// Of a layout.
+    pub fn new(layout: &Layout) -> Self {
+        Stripes {
+            level: layout.level,
+            chunk: Divisor::new(layout.chunk_bytes),
+            columns: Divisor::new(layout.data_chunks().into()),
+            members: Divisor::new(layout.members.into()),
+        }
+    }
+
+    /// Where a logical range lies; none if it lies in several chunks. Of mirrors, only the first is named.
+    #[inline(always)]
+    pub fn only_piece(&self, offset_bytes: u64, bytes: u64) -> Option<Piece> {
+        let (chunk, from) = self.chunk.divide(offset_bytes);
+        if from + bytes > self.chunk.by {
+            return None;
+        }
+        let (row, column) = self.columns.divide(chunk);
+        let member = match self.level {
+            Level::Raid0 | Level::Raid1 => column,
+            Level::Raid5 => {
+                // The first chunk follows the parity, which is on the last member in the first row, and goes backwards.
+                let member = self.members.by - self.members.divide(row).1 + column;
+                if member < self.members.by { member } else { member - self.members.by }
+            }
+            Level::Raid10 => 2 * column,
+        };
+        Some(Piece { member: member as u32, offset_bytes: row * self.chunk.by + from, bytes })
+    }
+}
+
+/// A number to divide by. Chunks are powers of two, and many numbers of members, so that there is a faster way than a division.
+struct Divisor {
+    by: u64,
+    /// Its logarithm to base 2, if it is a power of two.
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(by: u64) -> Self {
+        Divisor { by, shift: by.is_power_of_two().then(|| by.trailing_zeros()) }
+    }
+
+    /// Quotient and remainder.
+    #[inline(always)]
+    fn divide(&self, what: u64) -> (u64, u64) {
+        match self.shift {
+            Some(shift) => (what >> shift, what & (self.by - 1)),
+            None => (what / self.by, what % self.by),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -184,6 +246,17 @@ mod tests {
                 prop_assert!(places.insert((member, offset)));
             }
             prop_assert_eq!(places.len() as u64, rows * CHUNK * u64::from(layout.data_chunks()));
+        }
+
+        /// A range in one chunk has the place that the layout gives it; others have several.
+        #[test]
+        fn stripes_find_what_the_layout_does(level in 0..4usize, extra in 0..5u32, chunk in 1..20u64, offset in 0..5_000u64, bytes in 1..40u64) {
+            let level = [Level::Raid0, Level::Raid1, Level::Raid5, Level::Raid10][level];
+            let members = level.least_members() + if level == Level::Raid10 { 2 * extra } else { extra };
+            let layout = Layout { level, members, chunk_bytes: chunk, member_bytes: 10_000 * chunk };
+            let mut parts = layout.parts(offset, bytes);
+            let only = parts.next().filter(|_| parts.next().is_none()).map(|part| layout.piece(part));
+            prop_assert_eq!(Stripes::new(&layout).only_piece(offset, bytes), only);
         }
 
         /// The pieces of a range are the places of its bytes.

@@ -1,9 +1,10 @@
 //! One drive of an array: its requests, and those that wait until it has room.
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 
 use super::layout::Piece;
-use crate::connector::{Cx, Device, Request, RequestKind, Seats, Tag};
+use crate::connector::{Cx, Device, Request, RequestKind, Tag};
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
@@ -35,14 +36,20 @@ impl Order {
     }
 }
 
+/// What is kept of an order while the drive has its request.
+#[derive(Clone, Copy)]
+struct Inside {
+    owner: Owner,
+    since_ns: Nanos,
+    kind: RequestKind,
+}
+
 /// One drive.
 pub struct Member<D> {
     /// The drive.
     pub device: D,
-    /// Its seats: from the first to before the second.
-    seats: (u32, u32),
     /// Requests in the drive, by the tags that it knows.
-    inside: Box<[Option<Order>]>,
+    inside: Box<[Option<Inside>]>,
     free: Vec<Tag>,
     waiting: VecDeque<Order>,
     /// Time up to which the drive's time is booked.
@@ -51,6 +58,8 @@ pub struct Member<D> {
     pub is_touched: bool,
     /// Latencies of its reads and writes in this window, from the order to the end.
     pub latency: [Histogram; 2],
+    /// The requests that the drive got, at the times at which it got them, if they are recorded.
+    pub received: Option<Vec<Request>>,
 }
 
 impl<D: Device> Member<D> {
@@ -58,27 +67,15 @@ impl<D: Device> Member<D> {
     pub fn new(device: D) -> Self {
         let room = device.room();
         Member {
-            seats: (0, 0),
             inside: vec![None; room as usize].into(),
             free: (0..room).rev().map(Tag).collect(),
             waiting: VecDeque::new(),
             booked_ns: 0,
             is_touched: true,
             latency: Default::default(),
+            received: None,
             device,
         }
-    }
-
-    /// Takes the drive's seats.
-    pub fn enrol(&mut self, seats: &mut Seats) {
-        let first = seats.take(0, 0);
-        self.device.enrol(seats);
-        self.seats = (first, seats.take(0, 0));
-    }
-
-    /// Whether a seat belongs to the drive.
-    pub fn has_seat(&self, seat: u32) -> bool {
-        (self.seats.0..self.seats.1).contains(&seat)
     }
 
     /// Requests in the drive, and those that wait for room in it.
@@ -87,7 +84,7 @@ impl<D: Device> Member<D> {
     }
 
     /// Books the drive's time up to `now`: before anything changes in it at this instant.
-    #[inline]
+    #[inline(always)]
     pub fn book(&mut self, now: Nanos) {
         if self.booked_ns < now {
             self.device.pass_time(now);
@@ -95,45 +92,60 @@ impl<D: Device> Member<D> {
         }
     }
 
-    /// Gives the drive a request, now or when it has room.
+    /// Takes a tag for a request, if the drive has room for it.
     #[inline]
-    pub fn order(&mut self, order: Order, cx: &mut Cx) {
-        match self.free.pop() {
-            Some(tag) => self.submit(tag, order, cx),
-            None => self.waiting.push_back(order),
+    pub fn take_free(&mut self) -> Option<Tag> {
+        self.free.pop()
+    }
+
+    /// A tag has no request any more.
+    #[inline]
+    pub fn set_free(&mut self, tag: Tag) {
+        self.free.push(tag);
+    }
+
+    /// Keeps an order until the drive has room for it.
+    pub fn wait(&mut self, order: Order) {
+        self.waiting.push_back(order);
+    }
+
+    /// The order that has waited for the longest time.
+    #[inline]
+    pub fn take_waiting(&mut self) -> Option<Order> {
+        if self.waiting.is_empty() { None } else { self.waiting.pop_front() }
+    }
+
+    /// Gives the drive a request. Returns true if requests have ended.
+    #[inline(never)] // it is called from several places, and holds the whole of what the drive does with a request
+    pub fn submit(&mut self, tag: Tag, order: &Order, cx: &mut Cx) -> bool {
+        self.book(cx.now());
+        let &Order { owner, since_ns, ref request } = order;
+        self.inside[tag.0 as usize] = Some(Inside { owner, since_ns, kind: request.kind });
+        if let Some(received) = &mut self.received {
+            cold_path();
+            received.push(Request { arrival_ns: cx.now(), ..*request });
         }
+        self.device.submit(tag, request, cx);
+        !cx.done.is_empty()
     }
 
-    #[inline]
-    fn submit(&mut self, tag: Tag, order: Order, cx: &mut Cx) {
+    /// Passes an event on to the drive. Returns true if requests have ended.
+    #[inline(always)]
+    pub fn event(&mut self, seat: u32, cx: &mut Cx) -> bool {
         self.book(cx.now());
-        self.is_touched = true;
-        self.inside[tag.0 as usize] = Some(order);
-        self.device.submit(tag, &order.request, cx);
+        self.device.event(seat, cx)
     }
 
-    /// Passes an event on to the drive.
+    /// A request has ended in the drive. Returns on whose behalf the drive had it.
     #[inline]
-    pub fn event(&mut self, seat: u32, cx: &mut Cx) {
-        self.book(cx.now());
-        self.is_touched = true;
-        self.device.event(seat, cx);
-    }
-
-    /// The order of a request that has ended in the drive; the next one that waits takes its place.
-    #[inline]
-    pub fn ended(&mut self, tag: Tag, cx: &mut Cx) -> Option<Order> {
-        let order = self.inside.get_mut(tag.0 as usize)?.take()?;
-        let waited = cx.now() - order.since_ns;
-        match order.request.kind {
+    pub fn ended(&mut self, tag: Tag, now: Nanos) -> Option<Owner> {
+        let Inside { owner, since_ns, kind } = self.inside.get_mut(tag.0 as usize)?.take()?;
+        let waited = now - since_ns;
+        match kind {
             RequestKind::Read => self.latency[0].add(waited),
             RequestKind::Write => self.latency[1].add(waited),
             RequestKind::Trim | RequestKind::Flush => {}
         }
-        match self.waiting.pop_front() {
-            Some(next) => self.submit(tag, next, cx),
-            None => self.free.push(tag),
-        }
-        Some(order)
+        Some(owner)
     }
 }

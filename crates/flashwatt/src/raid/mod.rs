@@ -11,13 +11,14 @@
 //! the controller's or host's own work, and parity itself. A read of mirrors goes to the one with the fewest requests; of
 //! equals, to each in turn.
 
-use std::collections::VecDeque;
+use std::hint::cold_path;
 
-use crate::connector::{AtEnd, Completion, Cx, Device, Request, RequestKind, Seats, Status, Tag, Window};
+use crate::connector::{AtEnd, Completion, Cx, Device, Request, RequestKind, Seats, Status, Tag, Upcoming, Window};
 use crate::energy::Series;
 use crate::energy::mean_window::MeanWindow;
 use crate::energy::meter::{Reading, WINDOWS_NS};
 use crate::error::{Error, Fault};
+use crate::mem::FlatTable;
 use crate::units::Nanos;
 
 pub mod figures;
@@ -31,10 +32,10 @@ pub mod settings;
 
 use figures::{Counts, MemberFigures, RaidFigures};
 use jobs::Jobs;
-use layout::Piece;
+use layout::{Piece, Stripes};
 use member::{Member, Order, Owner};
 use rebuild::Rebuild;
-use settings::{Failed, Layout};
+use settings::{Failed, Layout, Level};
 
 /// The most requests that an array accepts at a time.
 const ROOM_MAX: u32 = 65_536;
@@ -42,17 +43,22 @@ const ROOM_MAX: u32 = 65_536;
 /// An array of drives.
 pub struct Raid<D> {
     layout: Layout,
+    stripes: Stripes,
     /// The drives in order: in the place of one that has failed, its spare or none.
     members: Vec<Option<Member<D>>>,
     /// The member that has failed.
     failed: Option<u32>,
+    /// Whether there is one place to read each byte from: no member has failed, and there are no mirrors.
+    has_one_place: bool,
     rebuild: Option<Rebuild>,
     jobs: Jobs,
     /// Of each request of the host inside, by its tag: pieces and jobs that have not ended.
     left: Box<[u32]>,
     outstanding: u32,
-    /// Requests that have ended in a member and are not handled yet: the member and its tag.
-    ended: VecDeque<(u32, Tag)>,
+    /// Requests that have ended in members, in their order: the member and its tag. Emptied once all are handled.
+    ended: Vec<(u32, Tag)>,
+    /// How many of them are handled.
+    handled: usize,
     /// What a member's method returns. Kept to reuse its memory.
     returned: Vec<Completion>,
     /// Members in which something happened at this instant.
@@ -61,7 +67,11 @@ pub struct Raid<D> {
     pieces: Vec<Piece>,
     /// The mirror after that which was read last.
     turn: u32,
-    /// The seat of the rebuild.
+    /// The first of the members' seats.
+    first_seat: u32,
+    /// The member that each seat belongs to.
+    places: FlatTable<u8>,
+    /// The seat of the rebuild, behind those of the members.
     seat: u32,
     is_draining: bool,
     are_drained: bool,
@@ -92,17 +102,22 @@ impl<D: Device> Raid<D> {
         }
         Raid {
             layout: layout.clone(),
+            stripes: Stripes::new(layout),
             members,
             failed,
+            has_one_place: failed.is_none() && layout.mirrors(0).len() == 1,
             rebuild,
             jobs: Jobs::default(),
             left: vec![0; room as usize].into(),
             outstanding: 0,
-            ended: VecDeque::new(),
+            ended: Vec::new(),
+            handled: 0,
             returned: Vec::new(),
             touched,
             pieces: Vec::new(),
             turn: 0,
+            first_seat: 0,
+            places: FlatTable::default(),
             seat: 0,
             is_draining: false,
             are_drained: false,
@@ -110,6 +125,19 @@ impl<D: Device> Raid<D> {
             counts: Counts::default(),
             window_start: 0,
         }
+    }
+
+    /// The same array, which records the requests that its members get.
+    #[must_use]
+    pub fn recording(mut self) -> Self {
+        self.members.iter_mut().flatten().for_each(|member| member.received = Some(Vec::new()));
+        self
+    }
+
+    /// The recorded requests of each member in order, at the times at which it got them; none of a place without a drive.
+    pub fn into_received(self) -> Vec<Vec<Request>> {
+        let received = |member: Option<Member<D>>| member.and_then(|member| member.received).unwrap_or_default();
+        self.members.into_iter().map(received).collect()
     }
 
     /// Its drives, in order.
@@ -127,20 +155,32 @@ impl<D: Device> Raid<D> {
         self.rebuild.as_ref().and_then(|rebuild| rebuild.ended_ns)
     }
 
-    /// Does something in a member, and takes what has ended in it.
-    #[inline]
-    fn within(&mut self, place: u32, cx: &mut Cx, what: impl FnOnce(&mut Member<D>, &mut Cx)) {
+    /// Does something in a member that changes its state, and takes what has ended in it if `what` returns true.
+    #[inline(always)]
+    fn within(&mut self, place: u32, cx: &mut Cx, what: impl FnOnce(&mut Member<D>, &mut Cx) -> bool) {
         let Some(member) = &mut self.members[place as usize] else { return };
-        let was_touched = member.is_touched;
-        what(member, &mut Cx { agenda: cx.agenda, done: &mut self.returned });
-        if member.is_touched && !was_touched {
+        let ended = what(member, &mut Cx { agenda: cx.agenda, done: &mut self.returned });
+        if !member.is_touched {
+            member.is_touched = true;
             self.touched.push(place);
         }
-        self.ended.extend(self.returned.drain(..).map(|done| (place, done.tag)));
+        debug_assert!(ended || self.returned.is_empty(), "a member says whether requests have ended");
+        if ended {
+            self.note_ended(place);
+        }
+    }
+
+    /// Notes the requests that a member has returned.
+    #[inline]
+    fn note_ended(&mut self, place: u32) {
+        for done in &self.returned {
+            self.ended.push((place, done.tag));
+        }
+        self.returned.clear();
     }
 
     /// Gives a member a request.
-    #[inline]
+    #[inline(always)]
     fn order(&mut self, owner: Owner, like: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
         match kind {
             RequestKind::Read => self.counts.reads += 1,
@@ -148,47 +188,66 @@ impl<D: Device> Raid<D> {
             RequestKind::Trim | RequestKind::Flush => {}
         }
         let order = Order::new(owner, cx.now(), like, kind, piece);
-        self.within(piece.member, cx, |member, cx| member.order(order, cx));
+        let Some(member) = &mut self.members[piece.member as usize] else { return };
+        match member.take_free() {
+            Some(free) => self.within(piece.member, cx, |member, cx| member.submit(free, &order, cx)),
+            None => member.wait(order),
+        }
     }
 
     /// As [`Self::order`], as a piece of a request of the host.
-    #[inline]
+    #[inline(always)]
     fn order_piece(&mut self, tag: Tag, like: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
         self.left[tag.0 as usize] += 1;
         self.order(Owner::Host(tag), like, kind, piece, cx);
     }
 
+    #[inline(always)]
     fn read(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        if let Some(piece) = self.stripes.only_piece(request.offset_bytes, request.bytes) {
+            return self.read_piece(tag, request, piece, cx);
+        }
         let mut pieces = std::mem::take(&mut self.pieces);
         self.layout.pieces(request.offset_bytes, request.bytes, &mut pieces);
         for &piece in &pieces {
-            match self.readable(piece) {
-                Some(piece) => self.order_piece(tag, request, RequestKind::Read, piece, cx),
-                None => self.read_missing(tag, request, piece, cx),
-            }
+            self.read_piece(tag, request, piece, cx);
         }
         self.pieces = pieces;
     }
 
+    #[inline(always)]
+    fn read_piece(&mut self, tag: Tag, request: &Request, piece: Piece, cx: &mut Cx) {
+        let readable = if self.has_one_place { Some(piece) } else { self.readable(piece) };
+        match readable {
+            Some(piece) => self.order_piece(tag, request, RequestKind::Read, piece, cx),
+            None => self.read_missing(tag, request, piece, cx),
+        }
+    }
+
     /// The piece on the member to read it from, if one holds all of it.
+    #[inline(never)]
     fn readable(&mut self, piece: Piece) -> Option<Piece> {
         let mirrors = self.layout.mirrors(piece.member);
         if mirrors.len() == 1 {
             return self.holds(piece.member, piece).then_some(piece);
         }
-        let (first, count, turn) = (mirrors.start, mirrors.len() as u32, self.turn);
-        let in_turn = (0..count).map(|step| first + (turn + step) % count);
+        let turn = mirrors.start + if self.turn < mirrors.len() as u32 { self.turn } else { 0 };
         let outstanding = |place: u32| self.members[place as usize].as_ref().map(Member::outstanding);
+        let in_turn = (turn..mirrors.end).chain(mirrors.start..turn);
         let least = in_turn.filter(|&place| self.holds(place, piece)).min_by_key(|&place| outstanding(place))?;
-        self.turn = least - first + 1;
+        self.turn = least - mirrors.start + 1;
         Some(Piece { member: least, ..piece })
     }
 
     /// Whether a member holds what lies at these bytes of it.
+    #[inline]
     fn holds(&self, place: u32, piece: Piece) -> bool {
-        if self.failed != Some(place) {
-            return true;
-        }
+        self.failed != Some(place) || self.spare_holds(piece)
+    }
+
+    /// Whether the spare holds what lies at these bytes of it.
+    #[cold]
+    fn spare_holds(&self, piece: Piece) -> bool {
         let chunk = self.layout.chunk_bytes;
         let mut rows = piece.offset_bytes / chunk..=(piece.offset_bytes + piece.bytes - 1) / chunk;
         rows.all(|row| !self.is_missing(row))
@@ -203,16 +262,25 @@ impl<D: Device> Raid<D> {
         if self.needs_rows(kind) {
             return self.write_rows(tag, request, cx);
         }
+        if let Some(piece) = self.stripes.only_piece(request.offset_bytes, request.bytes) {
+            return self.write_piece(tag, request, kind, piece, cx);
+        }
         let mut pieces = std::mem::take(&mut self.pieces);
         self.layout.pieces(request.offset_bytes, request.bytes, &mut pieces);
         for &piece in &pieces {
-            for member in self.layout.mirrors(piece.member) {
-                if self.members[member as usize].is_some() {
-                    self.order_piece(tag, request, kind, Piece { member, ..piece }, cx);
-                }
-            }
+            self.write_piece(tag, request, kind, piece, cx);
         }
         self.pieces = pieces;
+    }
+
+    /// Writes a piece, or declares it unused, on all of its mirrors.
+    #[inline]
+    fn write_piece(&mut self, tag: Tag, request: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
+        for member in self.layout.mirrors(piece.member) {
+            if self.members[member as usize].is_some() {
+                self.order_piece(tag, request, kind, Piece { member, ..piece }, cx);
+            }
+        }
     }
 
     /// All members that hold what the host has written make it durable.
@@ -237,16 +305,48 @@ impl<D: Device> Raid<D> {
     }
 
     /// Handles what has ended in members, and what that brings about.
-    #[inline]
+    #[inline(always)]
     fn take_ended(&mut self, cx: &mut Cx) {
-        while let Some((place, tag)) = self.ended.pop_front() {
-            let mut order = None;
-            self.within(place, cx, |member, cx| order = member.ended(tag, cx));
-            match order.map(|order| order.owner) {
+        if !self.ended.is_empty() {
+            self.handle_ended(cx);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_ended(&mut self, cx: &mut Cx) {
+        while let Some(&(place, tag)) = self.ended.get(self.handled) {
+            self.handled += 1;
+            let Some(member) = &mut self.members[place as usize] else { continue };
+            let owner = member.ended(tag, cx.now());
+            if let Some(next) = member.take_waiting() {
+                self.within(place, cx, |member, cx| member.submit(tag, &next, cx));
+            } else {
+                member.set_free(tag);
+            }
+            match owner {
                 Some(Owner::Host(tag)) => self.piece_ended(tag, cx),
                 Some(Owner::Job(id)) => self.step_ended(id, cx),
                 None => debug_assert!(false, "a member returned a tag that it was not given"),
             }
+        }
+        self.ended.clear();
+        self.handled = 0;
+    }
+
+    /// Prefetches what a request at this address will touch in the drives that hold it; of mirrors, in the first two.
+    #[inline(always)]
+    fn prefetch_at(&self, offset_bytes: u64, upcoming: impl Fn(u64) -> Upcoming) {
+        let Some(piece) = self.stripes.only_piece(offset_bytes, 1) else { return };
+        let prefetch = |place: u32| {
+            if let Some(member) = &self.members[place as usize] {
+                member.device.prefetch(&upcoming(piece.offset_bytes));
+            }
+        };
+        prefetch(piece.member);
+        match self.layout.level {
+            Level::Raid0 => {}
+            Level::Raid5 => prefetch(self.layout.parity_member(piece.offset_bytes / self.layout.chunk_bytes)),
+            Level::Raid1 | Level::Raid10 => prefetch(piece.member + 1),
         }
     }
 
@@ -286,6 +386,9 @@ impl<D: Device> Raid<D> {
     }
 }
 
+/// An address that no drive has.
+const NOWHERE: u64 = u64::MAX;
+
 /// Energy in nW·ns, the unit of [`MeanWindow`].
 fn nw_ns(energy_j: f64) -> u128 {
     (energy_j * 1e18) as u128
@@ -295,7 +398,13 @@ impl<D: Device> Device for Raid<D> {
     type Figures = RaidFigures<D::Figures>;
 
     fn enrol(&mut self, seats: &mut Seats) {
-        self.members.iter_mut().flatten().for_each(|member| member.enrol(seats));
+        self.first_seat = seats.take(0, 0);
+        let mut places = Vec::new();
+        for (place, member) in self.members.iter_mut().enumerate() {
+            member.iter_mut().for_each(|member| member.device.enrol(seats));
+            places.resize((seats.take(0, 0) - self.first_seat) as usize, place as u8); // 32 members at most
+        }
+        self.places = places.into();
         self.seat = seats.take(1, 0);
     }
 
@@ -303,6 +412,7 @@ impl<D: Device> Device for Raid<D> {
         self.left.len() as u32 - self.outstanding
     }
 
+    #[inline(always)]
     fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         if !request.is_within(self.layout.logical_bytes()) {
             return cx.done.push(Completion { tag, status: Status::OutOfRange });
@@ -326,29 +436,47 @@ impl<D: Device> Device for Raid<D> {
         }
     }
 
+    #[inline(always)]
     fn event(&mut self, seat: u32, cx: &mut Cx) -> bool {
         if seat == self.seat {
+            cold_path();
             self.go_on_rebuilding(cx);
         } else {
-            let place = self.members.iter().position(|member| member.as_ref().is_some_and(|m| m.has_seat(seat)));
-            let place = place.expect("every seat below the rebuild's belongs to a member") as u32;
+            let place = u32::from(self.places[(seat - self.first_seat) as usize]);
             self.within(place, cx, |member, cx| member.event(seat, cx));
         }
         self.take_ended(cx);
         !cx.done.is_empty()
     }
 
+    #[inline(always)]
     fn settle(&mut self, cx: &mut Cx) -> bool {
-        self.go_on_rebuilding(cx);
-        self.drain_members(cx.now());
+        if self.rebuild.is_some() {
+            cold_path();
+            self.go_on_rebuilding(cx);
+        }
+        if self.is_draining && !self.are_drained {
+            cold_path();
+            self.drain_members(cx.now());
+        }
         while let Some(place) = self.touched.pop() {
-            self.within(place, cx, |member, cx| {
-                member.device.settle(cx);
-                member.is_touched = false;
-            });
-            self.take_ended(cx);
+            let Some(member) = &mut self.members[place as usize] else { continue };
+            let ended = member.device.settle(&mut Cx { agenda: cx.agenda, done: &mut self.returned });
+            member.is_touched = false;
+            debug_assert!(ended || self.returned.is_empty(), "a member says whether requests have ended");
+            if ended {
+                cold_path();
+                self.note_ended(place);
+            }
+            self.take_ended(cx); // also what has ended as soon as a rebuild or a drain gave it to a member
         }
         !cx.done.is_empty()
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, upcoming: &Upcoming) {
+        self.prefetch_at(upcoming.far_bytes, |far_bytes| Upcoming { far_bytes, near_bytes: NOWHERE });
+        self.prefetch_at(upcoming.near_bytes, |near_bytes| Upcoming { far_bytes: NOWHERE, near_bytes });
     }
 
     fn drain(&mut self, now: Nanos) {

@@ -74,16 +74,16 @@ impl<D: Device> Raid<D> {
     /// A job has its row: what it must do is known now.
     fn begin_job(&mut self, id: u32, cx: &mut Cx) {
         let Some(job) = self.jobs.get(id) else { return };
-        let (row, work) = (job.row, job.work.clone());
+        let (row, work) = (job.row, std::mem::replace(&mut job.work, Work::Rebuild));
         let plan = self.plan(row, &work);
-        match work {
+        match &work {
             Work::Write(_) if plan.reads.is_empty() => self.counts.rows_written_whole += 1,
             Work::Write(_) => self.counts.rows_read_first += 1,
             Work::Reconstruct(_) => self.counts.reconstructed += 1,
             Work::Rebuild => {}
         }
         if let Some(job) = self.jobs.get(id) {
-            job.plan = plan;
+            (job.plan, job.work) = (plan, work);
         }
         self.next_step(id, cx);
     }

@@ -4,12 +4,14 @@ use super::StartState;
 use super::start::Start;
 use crate::any::AnyDrive;
 use crate::config::{Array, Config, Drive, Precondition};
+use crate::connector::Device;
 use crate::energy::Series;
 use crate::error::Error;
 use crate::hdd::{Hdd, settings};
 use crate::probe::Recording;
 use crate::progress::Progress;
 use crate::raid::Raid;
+use crate::ssd::Ssd;
 
 /// What the run of a drive will need of it.
 #[derive(Clone, Copy)]
@@ -51,13 +53,34 @@ pub(super) fn disk(config: &Config, settings: &settings::Hdd, series: Option<Box
     Ok(Hdd::new(settings.clone(), series))
 }
 
-/// The members of an array, each in its start state. A spare holds nothing.
+/// The members of an array, each in its start state.
 pub(super) fn array(
     config: &Config,
     array: &Array,
     needs: Needs,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Raid<AnyDrive>, Start), Error> {
+    array_of(config, array, |of_drive| laid_down(of_drive, needs, progress))
+}
+
+/// As [`array`], of SSDs alone and without recordings over time: the compiler can then join the array's code with theirs.
+pub(super) fn array_of_ssds(
+    config: &Config,
+    array: &Array,
+    requests: Option<u64>,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Raid<Ssd<()>>, Start), Error> {
+    array_of(config, array, |of_drive| {
+        Ok(StartState::watched(of_drive, progress)?.into_ssd(of_drive, None, requests, ()))
+    })
+}
+
+/// The members of an array, each laid down by its own configuration. A spare holds nothing.
+fn array_of<D: Device>(
+    config: &Config,
+    array: &Array,
+    mut lay_down: impl FnMut(&Config) -> Result<(D, Start), Error>,
+) -> Result<(Raid<D>, Start), Error> {
     config.check_seal()?;
     let failed = array.failed.as_ref().map(|failed| failed.member as usize);
     let (mut devices, mut start) = (Vec::new(), Start::default());
@@ -69,7 +92,7 @@ pub(super) fn array(
         let of_drive = config.of_drive(drive);
         let is_spare = failed == Some(place);
         let of_drive = if is_spare { of_drive.starting(Precondition::Empty) } else { of_drive };
-        let (device, of_member) = laid_down(&of_drive, needs, progress)?;
+        let (device, of_member) = lay_down(&of_drive)?;
         start.warnings.extend(of_member.warnings);
         devices.push(Some(device));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::audit::audit;
 use crate::config::{Config, Drive, Precondition, Span};
-use crate::connector::Workload;
+use crate::connector::{Request, Workload};
 use crate::error::{Error, Fault};
 use crate::files::Image;
 use crate::host::BlockLayer;
@@ -81,6 +81,28 @@ pub fn run_with(
     Ok(report)
 }
 
+/// As [`run_with`], of an array; without a capture and a request log. Also returns the requests that each member got, in order: the
+/// `arrival_ns` of each is the time at which the drive got it.
+///
+/// # Errors
+/// As [`run`]; a configuration without `[array]`.
+pub fn run_array(
+    config: &Config,
+    options: &RunOptions,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Report, Vec<Vec<Request>>), Error> {
+    let Some(table) = config.drive.array() else {
+        let fault = Fault::key("array", "only an array has members").found("a configuration without [array]");
+        return Err(fault.expected("[array]").into());
+    };
+    options.check(config)?;
+    let requests = config.run.requests(workload.len_hint());
+    let (raid, start) = drives::array(config, table, Needs { record: &|| options.series(), requests }, progress)?;
+    let (report, raid) = simulate(config, options, raid.recording(), workload, start, progress)?;
+    Ok((report, raid.into_received()))
+}
+
 /// As [`run_with`], on the drive that the configuration describes.
 fn run_workload(
     config: &Config,
@@ -97,6 +119,11 @@ fn run_workload(
         }
         Drive::Array(table) => {
             let requests = config.run.requests(workload.len_hint());
+            if options.series().is_none() && table.array.places().flatten().all(|drive| drive.ssd().is_some()) {
+                let (raid, start) = drives::array_of_ssds(config, &table.array, requests, progress)?;
+                begins(config, workload, progress);
+                return Ok(simulate(config, options, raid, workload, start, progress)?.0);
+            }
             let needs = Needs { record: &|| options.series(), requests };
             let (raid, start) = drives::array(config, &table.array, needs, progress)?;
             begins(config, workload, progress);

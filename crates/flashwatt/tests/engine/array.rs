@@ -2,8 +2,8 @@
 
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::run::run_with;
-use flashwatt::{Report, RunOptions, run};
+use flashwatt::run::{run_array, run_with};
+use flashwatt::{Report, RunOptions, run, workload};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -70,6 +70,45 @@ fn an_array_of_one_drive_is_that_drive() {
             close(array.energy_integral_j, alone.energy_integral_j, 1e-12);
         }
     }
+}
+
+/// Each member that only reads does, alone on the requests that the array gave it, exactly what it did in the array. To record them
+/// changes nothing.
+#[test]
+fn a_member_alone_does_what_it_did_in_the_array() {
+    for level in ["raid0", "raid1", "raid5", "raid10"] {
+        let level_key = format!("array.level={level}");
+        let load =
+            ["workload.uniform.read_fraction=1", "workload.uniform.requests=3000", "workload.uniform.queue_depth=8"];
+        let array = config(&[&load[..], &["array.members=4", &level_key]].concat());
+        let mut host = workload::open(&array.workload, array.logical_bytes(), array.run.seed).expect("a workload");
+        let (report, received) =
+            run_array(&array, &RunOptions::default(), host.as_mut(), &mut |_| true).expect("it runs");
+        let (_, plain) = report_of(&array);
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!((&json["latency_ns"], &json["members"]), (&plain["latency_ns"], &plain["members"]));
+        assert!(received.iter().all(|requests| requests.len() > 500), "{level}");
+        for (place, requests) in received.iter().enumerate() {
+            let alone = run_with(&config(&load), &RunOptions::default(), &mut Script::new(requests), &mut |_| true);
+            let alone = serde_json::to_value(alone.expect("it runs")).expect("JSON");
+            let in_array = &json["members"][place];
+            assert_eq!(number(in_array, "/latency_ns/read/count"), requests.len() as f64);
+            assert_eq!(
+                in_array["latency_ns"],
+                serde_json::json!({
+                    "read": alone["latency_ns"]["read"], "write": alone["latency_ns"]["write"],
+                }),
+                "{level}: member {place}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_an_array_has_members() {
+    let one = config(&["workload.uniform.requests=10"]);
+    let error = run_array(&one, &RunOptions::default(), &mut Script::new(&[]), &mut |_| true).expect_err("no array");
+    assert!(error.to_string().contains("only an array has members; found a configuration without [array]"), "{error}");
 }
 
 /// Random reads of one page, with the same load on each member: n times as many as one drive gives, for n from 2 to 8.
