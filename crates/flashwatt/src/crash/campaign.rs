@@ -234,7 +234,11 @@ impl Campaign<'_> {
     fn cut<W: Workload>(&mut self, powered: &Powered<W>) -> Result<(), Error> {
         let remains = powered.cut();
         let outcome = comes_back(self.config, &remains)?;
-        let again = if self.options.twice { Some(self.cut_again(&remains, powered.now_ns(), outcome.cost.recovery_ns)?) } else { None };
+        let again = if self.options.twice {
+            Some(self.cut_again(&remains, powered.now_ns(), outcome.cost.recovery_ns)?)
+        } else {
+            None
+        };
         let requests_lost = powered.drive().flash.accounts.outstanding();
         self.cuts.push(Cut {
             at_ns: powered.now_ns(),

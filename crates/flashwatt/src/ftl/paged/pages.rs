@@ -254,7 +254,11 @@ impl Pages {
         }
         let is_short = self.dies[die.idx()].is_short;
         let view = cx.blocks.view(die, cx.wear);
-        let chosen = if is_short { view.fewest_valid().map(|block| Choice { block, searches: 1 }) } else { self.policy.choose(&view, cx.rng) };
+        let chosen = if is_short {
+            view.fewest_valid().map(|block| Choice { block, searches: 1 })
+        } else {
+            self.policy.choose(&view, cx.rng)
+        };
         let Some(choice) = chosen else { return };
         let can_move = !is_short && self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);

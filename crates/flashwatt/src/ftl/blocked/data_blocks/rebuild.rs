@@ -82,7 +82,8 @@ impl DataBlocks {
         found: &Found,
         blocks: &mut BlockTable,
     ) -> Vec<BlockId> {
-        let holds = |block: BlockId, lpn: Lpn| found.newest_version_at(self.address(block, self.offset(lpn))) == Some(lpn);
+        let holds =
+            |block: BlockId, lpn: Lpn| found.newest_version_at(self.address(block, self.offset(lpn))) == Some(lpn);
         let cost = |&chosen: &BlockId| {
             let is_missing = |lpn: &Lpn| !holds(chosen, *lpn) && elsewhere[lpn.idx()] == 0;
             let missing: Vec<Lpn> = self.pages(of).filter(is_missing).collect();
