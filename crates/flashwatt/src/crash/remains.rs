@@ -53,9 +53,11 @@ impl Remains {
         drive
     }
 
-    /// The newest version that any write had got.
-    pub fn last_version(&self) -> u64 {
-        self.version
+    /// Owner and version of each address that can be read. The pages of the map follow the logical pages, all originals first, then
+    /// all first replicas, and so on.
+    pub fn readable(&self) -> impl Iterator<Item = (Lpn, u64)> + '_ {
+        let all = (0..self.array.geometry().physical_units()).filter_map(|ppn| self.areas.get(Ppn(ppn)));
+        all.filter(|spare| !spare.is_torn).map(|spare| (spare.owner, spare.version))
     }
 
     /// The version of the data at an address.

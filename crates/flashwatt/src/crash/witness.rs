@@ -145,6 +145,7 @@ impl Witness {
     }
 
     fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &BTreeMap<Lpn, u64>, firmware: &Firmware) {
+        let mut map_programs = 0;
         for (op, program) in ops.iter().zip(self.next_program..) {
             if op.kind == OpKind::Erase && self.bug == Bug::ErasedBeforeCopied {
                 self.to_erase.insert(program, self.geometry.block_of(op.ppn));
@@ -154,7 +155,10 @@ impl Witness {
             }
             for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
                 let Some(owner) = firmware.blocks.lpn_at(ppn) else { continue };
-                let version = self.carried(op, owner, fresh);
+                let is_copy_of_map = op.cause == Cause::Map && op.kind == OpKind::Program;
+                let begins = is_copy_of_map && map_programs % firmware.plan.map_copies.max(1) == 0;
+                map_programs += u32::from(is_copy_of_map);
+                let version = self.carried(op, owner, begins, fresh);
                 note(&mut self.current, owner, |_| version);
                 let spare = Spare { owner, version, program, is_torn: false };
                 self.pending.entry(program).or_default().push((ppn, spare));
@@ -162,12 +166,14 @@ impl Witness {
         }
     }
 
-    /// The version that an operation brings to an address: a new one, or that of its source.
-    fn carried(&mut self, op: &PlannedOp, owner: Lpn, fresh: &BTreeMap<Lpn, u64>) -> u64 {
+    /// The version that an operation brings to an address: a new one, or that of its source. All copies of a page of the map that
+    /// are written together have the version of the first, with which they begin.
+    fn carried(&mut self, op: &PlannedOp, owner: Lpn, begins: bool, fresh: &BTreeMap<Lpn, u64>) -> u64 {
         let is_map = owner.0 >= self.geometry.logical_units;
         match fresh.get(&owner).filter(|_| op.cause == Cause::Host) {
             Some(&version) => version,
-            None if is_map && op.kind == OpKind::Program => self.new_version(),
+            None if begins => self.new_version(),
+            None if is_map && op.kind == OpKind::Program => self.version,
             None => self.current.get(owner.idx()).copied().unwrap_or(0),
         }
     }

@@ -6,8 +6,10 @@ mod common;
 #[allow(dead_code)] // the contracts use the rest
 mod schemes;
 
+use std::collections::BTreeSet;
+
 use common::{PAGE, Script};
-use flashwatt::config::Config;
+use flashwatt::config::{Config, Precondition};
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::{Bug, Powered, Recovered, Remains, recover};
 use flashwatt::rng::Rng;
@@ -185,4 +187,36 @@ fn random_cuts_without_a_buffer_and_during_recovery() {
 #[test]
 fn random_cuts_with_a_volatile_buffer_and_during_recovery() {
     for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &BUFFER));
+}
+
+/// Of each page of the map all copies of one version are on flash at any time, so that no cut leaves a part of them alone.
+#[test]
+fn a_cut_leaves_all_copies_of_a_page_of_the_map() {
+    let of_rftl = |scheme: &Scheme| {
+        let config = load_scheme(scheme);
+        config.ssd().ftl.name() == "rftl" && scheme.iter().any(|set| set == "ftl.rftl.replicas=1")
+    };
+    let schemes: Vec<Scheme> = some_schemes().into_iter().filter(of_rftl).collect();
+    for_each_scheme(&schemes, 4, |scheme, seed| {
+        let mut rng = Rng::new(seed);
+        let config = drive(scheme, &mut rng, &[]).changed(|config| config.run.precondition = Precondition::Filled);
+        let logical = config.logical_bytes() / PAGE;
+        let entries_per_page = 4096 / 512;
+        let pages = logical.div_ceil(entries_per_page);
+        let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
+        let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
+        let mut writes = 0;
+        while powered.operations() < 2 * OPERATIONS && powered.step().expect("it goes on") {
+            let mut versions = vec![[BTreeSet::new(), BTreeSet::new()]; pages as usize];
+            for (owner, version) in powered.cut().readable().filter(|(owner, _)| u64::from(owner.0) >= logical) {
+                let at = u64::from(owner.0) - logical;
+                versions[(at % pages) as usize][(at / pages) as usize].insert(version);
+                writes = writes.max(version);
+            }
+            for (page, [original, replica]) in versions.iter().enumerate() {
+                assert!(!original.is_disjoint(replica), "page {page}: {original:?}, {replica:?}");
+            }
+        }
+        assert!(writes > 1, "pages of the map were written");
+    });
 }

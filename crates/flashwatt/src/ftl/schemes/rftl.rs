@@ -8,8 +8,8 @@
 //! erased before all new ones are on flash, so that after a power cut all copies of the old or of the new version exist.
 //!
 //! Deviations: a page without a copy on flash is read from its original, not from the first copy there. With `shortest_queue` the
-//! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut are not modelled: a run has no
-//! power cut in which they could be kept or lost, and the rule above does without them. With `replicas` = 0 the results equal
+//! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut are not modelled: the rule above does
+//! without them, and the recovery writes the whole map anew (`ftl/demand/recovery.rs`). With `replicas` = 0 the results equal
 //! those of DFTL.
 
 use schemars::JsonSchema;
