@@ -102,6 +102,9 @@ pub trait Probe {
     /// Whether a run with this observer can record power over time.
     type Recorder: Recorder;
 
+    /// Whether the power of a drive with this observer can be cut. Other drives are compiled without recovery.
+    const CAN_BE_CUT: bool = false;
+
     /// A plan has been made. Its operations get the plan numbers after those of the previous plan.
     #[inline(always)]
     fn planned(&mut self, _purpose: Purpose, _brain: &Firmware) {}
@@ -151,6 +154,8 @@ impl Probe for Recording {
 /// Passes every event to both observers.
 impl<A: Probe, B: Probe> Probe for (A, B) {
     type Recorder = Option<Box<Series>>;
+
+    const CAN_BE_CUT: bool = A::CAN_BE_CUT || B::CAN_BE_CUT;
 
     #[inline(always)]
     fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {

@@ -190,6 +190,8 @@ fn note(current: &mut Vec<u64>, owner: Lpn, change: impl FnOnce(u64) -> u64) {
 impl Probe for Witness {
     type Recorder = Option<Box<Series>>;
 
+    const CAN_BE_CUT: bool = true;
+
     fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {
         let ops = firmware.plan.ops();
         let fresh = match purpose {

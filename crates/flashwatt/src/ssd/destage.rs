@@ -264,7 +264,7 @@ impl<P: Probe> Ssd<P> {
             if let Some(work) = &mut self.idle_work {
                 work.op_ended();
             }
-        } else if ended.request == RequestId::RECOVERY {
+        } else if P::CAN_BE_CUT && ended.request == RequestId::RECOVERY {
             cold_path();
             self.recovery_op_ended();
         } else if ended.request.as_background().is_none() {

@@ -172,8 +172,7 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn settle(&mut self, cx: &mut Cx) -> bool {
-        if self.recovery.is_some() {
-            cold_path();
+        if P::CAN_BE_CUT {
             self.settle_recovery(cx);
         }
         if self.buffer_changed {
@@ -185,7 +184,7 @@ impl<P: Probe> Device for Ssd<P> {
             self.settle_idle_work(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-        !cx.done.is_empty() // of requests that waited for the recovery
+        P::CAN_BE_CUT && !cx.done.is_empty() // requests that waited for the recovery may have ended
     }
 
     fn drain(&mut self, now: Nanos) {

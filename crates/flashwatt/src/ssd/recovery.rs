@@ -56,7 +56,6 @@ impl<P: Probe> Ssd<P> {
 
     /// Whether a request must wait for the end of the recovery. If so, it is planned then. With the first request after that,
     /// collections that were cut go on.
-    #[cold]
     pub(super) fn is_recovering(&mut self, id: RequestId) -> bool {
         let Some(recovery) = &mut self.recovery else { return false };
         if !matches!(recovery.step, Step::Done(_)) {

@@ -59,8 +59,7 @@ impl<P: Probe> Ssd<P> {
     /// Plans a request that has arrived in the device.
     #[inline(always)]
     pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
-        if self.recovery.is_some() && self.is_recovering(id) {
-            cold_path();
+        if P::CAN_BE_CUT && self.is_recovering(id) {
             return;
         }
         if self.buffered.is_some() {
