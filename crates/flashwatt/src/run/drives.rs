@@ -63,7 +63,7 @@ pub(super) fn array(
     array_of(config, array, |of_drive| laid_down(of_drive, needs, progress))
 }
 
-/// As [`array`], of SSDs alone and without recordings over time: the compiler can then join the array's code with theirs.
+/// As [`array()`], of SSDs alone and without recordings over time: the compiler can then join the array's code with theirs.
 pub(super) fn array_of_ssds(
     config: &Config,
     array: &Array,

@@ -194,7 +194,7 @@ impl StartState {
     /// As [`Self::run`], under the shadow check if the options ask for it.
     ///
     /// # Errors
-    /// As [`run`].
+    /// As [`crate::run()`].
     pub fn run_checked<P: Probe>(
         self,
         config: &Config,
@@ -214,11 +214,11 @@ impl StartState {
     /// Runs a workload on this drive. `probe` observes the run, and is returned.
     ///
     /// # Errors
-    /// As [`run`]. A series with more bins than can be stored, or too many edges, ends the run; [`Report::status`] says
+    /// As [`crate::run()`]. A series with more bins than can be stored, or too many edges, ends the run; [`Report::status`] says
     /// so.
     ///
     /// # Panics
-    /// If the options ask for a series and the probe is `()`, which records none; [`Recording`] does.
+    /// If the options ask for a series and the probe is `()`, which records none; [`crate::run::Recording`] does.
     pub fn run<P: Probe>(
         self,
         config: &Config,
