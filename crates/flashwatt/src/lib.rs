@@ -78,6 +78,7 @@ pub mod energy;
 pub mod error;
 mod footprint;
 mod halves;
+mod hash;
 pub mod hdd;
 mod inspect;
 pub mod kernel;

@@ -13,6 +13,7 @@ const LAYERS: &[&str] = &[
     "error",
     "units",
     "mem",
+    "hash",
     "lane",
     "rng",
     "stats",

@@ -10,9 +10,10 @@
 //! has no clock and no flash: the caller decides when entries leave, and reports the ends of their programs.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use super::list::{Links, List};
+use crate::hash::NumberHasher;
 use crate::mem::FlatTable;
 use crate::units::{EntryId, Lpn, RequestId};
 
@@ -31,7 +32,7 @@ pub struct WriteBuffer {
     free: Vec<EntryId>,
     /// The newest entry of each logical unit that has one. A hash table, because its size follows the buffer, not the
     /// drive.
-    newest: HashMap<Lpn, EntryId, BuildHasherDefault<UnitHasher>>,
+    newest: HashMap<Lpn, EntryId, BuildHasherDefault<NumberHasher>>,
     logical_units: u32,
     lines: Vec<DirtyList>,
     /// Number of dirty entries in all lines: those that are not urgent, and those that are.
@@ -365,25 +366,6 @@ impl WriteBuffer {
             self.newest.remove(&lpn);
         }
         self.free.push(id);
-    }
-}
-
-/// Hashes the numbers of units with one multiplication. It has no random seed, so that runs are reproducible.
-#[derive(Default)]
-struct UnitHasher(u64);
-
-impl Hasher for UnitHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 / the golden ratio
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(ODD).rotate_left(32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use super::layout::Part;
 use super::row::RowPlan;
 use crate::connector::{Request, Tag};
+use crate::hash::NumberHasher;
 
 /// What is done to a row.
 #[derive(Clone, Debug)]
@@ -36,35 +37,13 @@ pub struct Job {
     pub left: u32,
 }
 
-/// Hashes the number of a row: a product, whose upper half depends on all its bits. Nobody chooses rows to collide.
-#[derive(Default)]
-struct RowHasher(u64);
-
-impl Hasher for RowHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(self.0.rotate_left(8) ^ u64::from(byte)));
-    }
-
-    #[inline]
-    fn write_u64(&mut self, row: u64) {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 divided by the golden ratio (Knuth, Volume 3, 6.4)
-        let product = u128::from(row) * u128::from(ODD);
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// All jobs, and the rows that they hold.
 #[derive(Default)]
 pub struct Jobs {
     jobs: Vec<Option<Job>>,
     free: Vec<u32>,
     /// For each row that a job holds, the jobs that wait for it.
-    rows: HashMap<u64, VecDeque<u32>, BuildHasherDefault<RowHasher>>,
+    rows: HashMap<u64, VecDeque<u32>, BuildHasherDefault<NumberHasher>>,
     /// Jobs that had to wait for a row.
     pub waited: u64,
 }
