@@ -283,8 +283,8 @@ def crash(
     at this simulated time in ns, `at_operation` one cut when this number of flash operations has ended. At most one of
     the three is given; without any there are 100 random cuts. With `twice` the power is cut again during each
     recovery, at a time uniform over it. `config`, `seed`, `progress` and `overrides` are those of `flashwatt.run`;
-    `progress` counts cuts. The run is the whole workload: `run.warmup`, `run.measure` and `run.max_flash_ops` have
-    no effect, and `Crash.warnings` says so.
+    `progress` counts cuts. The run is that of `flashwatt.run`, but `run.max_flash_ops` has no effect, and
+    `Crash.warnings` says so.
 
     Each cut is one of the whole run: the drive that is cut is a copy, and the run goes on to the next cut.
 

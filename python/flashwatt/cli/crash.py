@@ -66,8 +66,8 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
     under way are broken off, and a copy of the drive comes back from what is on flash: it scans all spare areas and
     rebuilds its tables. Then every page is compared with what the host was promised. The run goes on to the next cut.
 
-    The run is the whole workload: run.warmup, run.measure and run.max_flash_ops have no effect. The same seed
-    (run.seed) cuts at the same times.
+    The run is that of `flashwatt run`, but run.max_flash_ops has no effect. The same seed (run.seed) cuts at the same
+    times.
 
     The exit status is 0 if nothing is lost, 1 if durable data is lost after any cut, 130 if Ctrl-C ended the campaign
     early; the cuts until then are kept.

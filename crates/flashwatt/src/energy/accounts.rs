@@ -74,8 +74,7 @@ impl Accounts {
         self.next_at = self.ahead.front().map_or(Nanos::MAX, |change| change.at);
     }
 
-    /// Books the time up to `now`. The meter is told of it when the power changes: until then there is nothing new for it, except
-    /// for a series, which notes how far it has come.
+    /// Books the time up to `now`. Without a recording over time the meter advances when the power changes, and not before.
     #[inline]
     fn pass_to(&mut self, now: Nanos) {
         self.now = now;

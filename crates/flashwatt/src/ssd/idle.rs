@@ -1,8 +1,8 @@
 //! Work of the translation layer for which the drive waits until it is idle.
 //!
-//! The layer is asked for a piece of work [`IdlePace::start_ns`] after the drive had its last request, and then
-//! [`IdlePace::gap_ns`] after the end of each piece. That goes on until the layer has no more work or a request comes. A piece
-//! that has begun is finished. The end of the run is no idle time: nothing begins after the host's last request has ended.
+//! The drive asks the layer for the first piece of work when it has had no request for [`IdlePace::start_ns`]. It asks for the next
+//! piece [`IdlePace::gap_ns`] after the end of the one before. It stops when the layer has no more work, or when a request comes;
+//! a piece that has begun is finished. No piece begins after the host's last request has ended, for the run ends then.
 
 use super::Ssd;
 use crate::connector::Cx;
