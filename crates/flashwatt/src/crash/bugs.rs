@@ -1,5 +1,7 @@
 //! Faults that tests put into a drive on purpose: cuts must find each of them.
 
+use std::borrow::Cow;
+
 use crate::device::spare::SpareAreas;
 
 /// A fault on purpose.
@@ -22,11 +24,11 @@ pub enum Bug {
 
 impl Bug {
     /// What a scan with this fault sees of the spare areas.
-    pub(super) fn seen(self, areas: &SpareAreas) -> SpareAreas {
-        let mut seen = areas.clone();
+    pub(super) fn seen(self, areas: &SpareAreas) -> Cow<'_, SpareAreas> {
+        let mut seen = Cow::Borrowed(areas);
         match self {
-            Bug::OlderVersion => seen.change(|spare| spare.version = u64::MAX - spare.version),
-            Bug::TornBelieved => seen.change(|spare| spare.is_torn = false),
+            Bug::OlderVersion => seen.to_mut().change(|spare| spare.version = u64::MAX - spare.version),
+            Bug::TornBelieved => seen.to_mut().change(|spare| spare.is_torn = false),
             _ => {}
         }
         seen

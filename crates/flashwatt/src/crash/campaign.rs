@@ -45,7 +45,7 @@ pub struct Crash {
     pub status: &'static str,
     /// The translation layer.
     pub ftl: String,
-    /// Whether completed writes are durable by that, or only after a flush: the drive has a volatile write buffer.
+    /// Whether the drive has a volatile write buffer. Then a write that has completed is durable after a flush only.
     pub has_volatile_buffer: bool,
     /// Map units that the host can address.
     pub logical_units: u32,
@@ -114,7 +114,7 @@ pub fn crash(
     options: &CrashOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Crash, Error> {
-    let mut campaign = Campaign { config, options, rng: Rng::new(config.run.seed ^ STREAM), cuts: Vec::new() };
+    let mut campaign = Campaign { config, options, cuts: Vec::new() };
     let (run_ns, operations, is_complete) = campaign.run(progress)?;
     let ssd = config.ssd();
     let unit_bytes = ssd.map_unit_bytes();
@@ -138,7 +138,6 @@ pub(super) fn has_buffer(config: &Config) -> bool {
 struct Campaign<'a> {
     config: &'a Config,
     options: &'a CrashOptions,
-    rng: Rng,
     cuts: Vec<Cut>,
 }
 
@@ -146,35 +145,12 @@ impl Campaign<'_> {
     /// Makes all cuts. Returns the length of the run in ns and in operations, and whether all were made.
     fn run(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
         match self.options.cuts {
-            Cuts::Random(number) => {
-                let (run_ns, operations, is_whole) = self.length(progress)?;
-                if !is_whole {
-                    return Ok((run_ns, operations, false));
-                }
-                let times = self.draw_times(number, run_ns);
-                let is_complete = self.cut_at_times(&times, progress)?;
-                Ok((run_ns, operations, is_complete))
-            }
-            Cuts::At(at) => self.cut_once(progress, &format!("{at} ns"), |now, _| now >= at, Some(at)),
+            Cuts::Random(number) => self.cut_at_random(number, progress),
+            Cuts::At(at) => self.cut_once(Until::Time(at), &format!("{at} ns"), progress),
             Cuts::Operation(number) => {
-                let what = format!("operation {number}");
-                self.cut_once(progress, &what, |_, operations| operations >= number, None)
+                self.cut_once(Until::Operation(number), &format!("operation {number}"), progress)
             }
         }
-    }
-
-    /// Runs the workload to its end, unless `progress` says stop. Returns the time in ns, the number of operations, and whether it
-    /// came to the end.
-    fn length(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
-        let mut workload = self.workload(progress)?;
-        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
-        let mut instants = 0_u64;
-        let mut goes_on = true;
-        while goes_on && powered.step()? {
-            instants += 1;
-            goes_on = !instants.is_multiple_of(INSTANTS_PER_LOOK) || progress(&no_cut_yet(&powered));
-        }
-        Ok((powered.now_ns(), powered.operations(), goes_on))
     }
 
     fn workload(&self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Box<dyn Workload>, Error> {
@@ -182,58 +158,62 @@ impl Campaign<'_> {
         workload::open_watched(&config.workload, config.partition_bytes(), config.run.seed, progress)
     }
 
-    fn draw_times(&mut self, number: u32, run_ns: Nanos) -> Vec<Nanos> {
-        let mut times: Vec<Nanos> = (0..number).map(|_| self.rng.below(run_ns.max(1))).collect();
+    /// Runs the workload to its end for its length, and again to cut it at times uniform over that.
+    fn cut_at_random(
+        &mut self,
+        number: u32,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Nanos, u64, bool), Error> {
+        let mut workload = self.workload(progress)?;
+        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        let reached = go(&mut powered, Until::End, Done { cuts: 0, of: None }, progress)?;
+        let (run_ns, operations) = (powered.now_ns(), powered.operations());
+        if reached == Reached::Interrupted {
+            return Ok((run_ns, operations, false));
+        }
+        let mut workload = self.workload(progress)?;
+        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        for (done, at) in (0..).zip(self.draw_times(number, run_ns)) {
+            let done = Done { cuts: done, of: Some(number.into()) };
+            if !progress(&done.at(&powered))
+                || go(&mut powered, Until::Time(at), done, progress)? == Reached::Interrupted
+            {
+                return Ok((run_ns, operations, false));
+            }
+            self.cut(&powered)?;
+        }
+        Ok((run_ns, operations, true))
+    }
+
+    fn draw_times(&self, number: u32, run_ns: Nanos) -> Vec<Nanos> {
+        let mut rng = Rng::new(self.config.run.seed ^ STREAM);
+        let mut times: Vec<Nanos> = (0..number).map(|_| rng.below(run_ns.max(1))).collect();
         times.sort_unstable();
         times
     }
 
-    /// Cuts at these times, in their order, until `progress` says stop. Returns whether all cuts were made.
-    fn cut_at_times(&mut self, times: &[Nanos], progress: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Error> {
-        let mut workload = self.workload(progress)?;
-        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
-        for (done, &at) in times.iter().enumerate() {
-            let (requests_done, requests_total) = (done as u64, Some(times.len() as u64));
-            if !progress(&Progress { preparing: None, requests_done, requests_total, now_ns: powered.now_ns() }) {
-                return Ok(false);
-            }
-            powered.advance(at)?;
-            self.cut(&powered)?;
-        }
-        Ok(true)
-    }
-
-    /// Cuts once, at the first instant at which `is_time` holds; that is at `at` or later, if it is given.
+    /// Cuts once. `what` says when, for messages.
     fn cut_once(
         &mut self,
-        progress: &mut dyn FnMut(&Progress) -> bool,
+        until: Until,
         what: &str,
-        is_time: impl Fn(Nanos, u64) -> bool,
-        at: Option<Nanos>,
+        progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
         let mut powered = Powered::new(self.config, &mut *workload, progress)?;
-        let mut instants = 0_u64;
-        while !is_time(powered.now_ns(), powered.operations()) {
-            instants += 1;
-            if instants.is_multiple_of(INSTANTS_PER_LOOK) && !progress(&no_cut_yet(&powered)) {
-                return Ok((powered.now_ns(), powered.operations(), false));
-            }
-            let next = powered.next_event_ns()?;
-            match (next, at) {
-                (Some(next), Some(at)) if next > at => powered.advance(at)?,
-                (Some(next), _) => powered.advance(next)?,
-                (None, _) => return Err(is_over(what, &powered)),
-            }
+        let reached = go(&mut powered, until, Done { cuts: 0, of: None }, progress)?;
+        match reached {
+            Reached::There => self.cut(&powered)?,
+            Reached::End => return Err(is_over(what, &powered)),
+            Reached::Interrupted => {}
         }
-        self.cut(&powered)?;
-        Ok((powered.now_ns(), powered.operations(), true))
+        Ok((powered.now_ns(), powered.operations(), reached == Reached::There))
     }
 
     /// Cuts at this instant, and lets the drive come back.
     fn cut<W: Workload>(&mut self, powered: &Powered<W>) -> Result<(), Error> {
         let remains = powered.cut();
-        let outcome = comes_back(self.config, &remains)?;
+        let outcome = comes_back(&remains)?;
         let again = if self.options.twice {
             Some(self.cut_again(&remains, powered.now_ns(), outcome.cost.recovery_ns)?)
         } else {
@@ -254,14 +234,14 @@ impl Campaign<'_> {
     /// first cut alone, so that a second cut can be repeated with the first.
     fn cut_again(&self, remains: &Remains, at_ns: Nanos, recovery_ns: Nanos) -> Result<Again, Error> {
         let after_ns = Rng::new(self.config.run.seed ^ STREAM ^ at_ns).below(recovery_ns.max(1));
-        let mut powered = Powered::recovering(self.config, remains)?;
+        let mut powered = Powered::recovering(remains);
         powered.advance(after_ns)?;
-        Ok(Again { after_ns, outcome: comes_back(self.config, &powered.cut())? })
+        Ok(Again { after_ns, outcome: comes_back(&powered.cut())? })
     }
 }
 
-fn comes_back(config: &Config, remains: &Remains) -> Result<Outcome, Error> {
-    let (cost, recovered) = recover(config, remains)?;
+fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
+    let (cost, recovered) = recover(remains)?;
     Ok(Outcome {
         torn_pages: remains.torn.len() as u32,
         half_erased_blocks: remains.half_erased.len() as u32,
@@ -272,9 +252,63 @@ fn comes_back(config: &Config, remains: &Remains) -> Result<Outcome, Error> {
     })
 }
 
-/// The progress of a run before its first cut.
-fn no_cut_yet<W: Workload>(powered: &Powered<W>) -> Progress {
-    Progress { preparing: None, requests_done: 0, requests_total: None, now_ns: powered.now_ns() }
+/// How far a run goes.
+#[derive(Clone, Copy)]
+enum Until {
+    /// To its end.
+    End,
+    /// To a time in ns.
+    Time(Nanos),
+    /// Until this number of flash operations has ended.
+    Operation(u64),
+}
+
+/// How far it came.
+#[derive(Clone, Copy, PartialEq)]
+enum Reached {
+    There,
+    End,
+    Interrupted,
+}
+
+/// Cuts that have been made, and how many will be, if there is more than one.
+#[derive(Clone, Copy)]
+struct Done {
+    cuts: u64,
+    of: Option<u64>,
+}
+
+impl Done {
+    fn at<W: Workload>(self, powered: &Powered<W>) -> Progress {
+        let Done { cuts: requests_done, of: requests_total } = self;
+        Progress { preparing: None, requests_done, requests_total, now_ns: powered.now_ns() }
+    }
+}
+
+/// Simulates a run, unless `progress`, which is called from time to time, says stop.
+fn go<W: Workload>(
+    powered: &mut Powered<W>,
+    until: Until,
+    done: Done,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Reached, Error> {
+    for instant in 1_u64.. {
+        let next = powered.next_event_ns()?;
+        match (until, next) {
+            (Until::Time(at), Some(next)) if next > at => {
+                powered.advance(at)?;
+                return Ok(Reached::There);
+            }
+            (Until::Time(at), _) if powered.now_ns() >= at => return Ok(Reached::There),
+            (Until::Operation(number), _) if powered.operations() >= number => return Ok(Reached::There),
+            (_, Some(next)) => powered.advance(next)?,
+            (_, None) => break,
+        }
+        if instant.is_multiple_of(INSTANTS_PER_LOOK) && !progress(&done.at(powered)) {
+            return Ok(Reached::Interrupted);
+        }
+    }
+    Ok(Reached::End)
 }
 
 #[cold]

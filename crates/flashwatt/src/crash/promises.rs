@@ -10,7 +10,7 @@ pub struct Promises {
     units: Vec<Unit>,
     /// The versions that a request under way has written.
     by_request: BTreeMap<RequestId, Vec<(Lpn, u64)>>,
-    /// Whether a write that has completed is durable by that.
+    /// Whether a write is durable when it has completed.
     durable_at_end: bool,
 }
 

@@ -1,11 +1,13 @@
 //! What a power cut leaves of a drive, and the drive that comes back from it.
 
+use std::sync::Arc;
+
 use super::bugs::Bug;
 use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
 use crate::device::spare::{Found, SpareAreas};
-use crate::device::{Array, FlashAddress, Geometry};
+use crate::device::{Array, FlashAddress};
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::ssd::Ssd;
@@ -14,6 +16,8 @@ use crate::units::{BlockId, Lpn, Ppn};
 /// What is on flash after a power cut, and what the host was promised. All memory is gone.
 #[derive(Clone)]
 pub struct Remains {
+    /// The configuration of the drive.
+    pub(super) config: Arc<Config>,
     pub(super) array: Array,
     pub(super) areas: SpareAreas,
     /// Pages whose program was cut.
@@ -39,10 +43,9 @@ pub struct Recovered {
 
 impl Remains {
     /// The drive when the power is back, with tables rebuilt from the spare areas; its recovery begins with its first event.
-    pub fn power_on(&self, config: &Config) -> Ssd<Witness> {
-        let ssd = config.ssd();
-        let geometry = Geometry::new(&ssd.device, config.map_unit_bytes());
-        let firmware = Firmware::new(&ssd.ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
+    pub(super) fn power_on(&self) -> Ssd<Witness> {
+        let ssd = self.config.ssd();
+        let firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
         let seen = self.bug.seen(&self.areas);
         let found = Found::scan(&seen, &self.array, &self.half_erased, firmware.ftl.ties());
         let mut array = self.array.clone();
@@ -56,8 +59,7 @@ impl Remains {
     /// Owner and version of each address that can be read. The pages of the map follow the logical pages, all originals first, then
     /// all first replicas, and so on.
     pub fn readable(&self) -> impl Iterator<Item = (Lpn, u64)> + '_ {
-        let all = (0..self.array.geometry().physical_units()).filter_map(|ppn| self.areas.get(Ppn(ppn)));
-        all.filter(|spare| !spare.is_torn).map(|spare| (spare.owner, spare.version))
+        self.areas.all_readable().map(|(_, spare)| (spare.owner, spare.version))
     }
 
     /// The version of the data at an address.

@@ -1,5 +1,7 @@
 //! A drive under a workload, whose power can be cut at any instant without ending the run; and a drive that comes back.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::bugs::Bug;
@@ -40,28 +42,24 @@ impl<W: Workload> Powered<W> {
         bug: Bug,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Self, Error> {
-        let config = config.with_power_cuts()?;
+        let config = Arc::new(config.with_power_cuts()?);
         let is_durable_late = has_buffer(&config) && bug != Bug::AcknowledgedEarly;
         let start = StartState::watched(&config, progress)?;
         if !start.survives_cuts() {
             let fault = Fault::key("ftl", "this translation layer cannot be rebuilt after a power cut");
             return Err(fault.found(config.ssd().ftl.name()).expected("one with Ftl::rebuild").into());
         }
-        let drive = start.into_cuttable(&config, |geometry, firmware, array| {
+        let drive = start.into_cuttable(&config, |firmware, array| {
             firmware.keep_recovery_blocks();
-            Witness::new(geometry, firmware, array, is_durable_late).with_bug(bug)
+            Witness::new(Arc::clone(&config), firmware, array, is_durable_late).with_bug(bug)
         });
         Ok(Powered::of(&config.run, config.run.warmup, drive, workload))
     }
 
     /// The drive that comes back from a cut, under a workload. Requests wait until its recovery has ended.
-    ///
-    /// # Errors
-    /// If the power of this drive cannot be cut.
-    pub fn again(config: &Config, remains: &Remains, workload: W) -> Result<Self, Error> {
-        let config = config.with_power_cuts()?;
-        let run = Run { measure: Span::default(), ..config.run.clone() };
-        Ok(Powered::of(&run, Span::default(), remains.power_on(&config), workload))
+    pub fn again(remains: &Remains, workload: W) -> Self {
+        let run = Run { measure: Span::default(), ..remains.config.run.clone() };
+        Powered::of(&run, Span::default(), remains.power_on(), workload)
     }
 
     fn of(run: &Run, warmup: Span, drive: Ssd<Witness>, workload: W) -> Self {
@@ -160,22 +158,19 @@ pub struct Cost {
 
 impl Powered<Silence> {
     /// The drive that comes back from a cut, and is left alone.
-    ///
-    /// # Errors
-    /// As [`Self::again`].
-    pub fn recovering(config: &Config, remains: &Remains) -> Result<Self, Error> {
-        let mut powered = Powered::again(config, remains, Silence)?;
+    pub fn recovering(remains: &Remains) -> Self {
+        let mut powered = Powered::again(remains, Silence);
         powered.sim.wake();
-        Ok(powered)
+        powered
     }
 }
 
 /// Lets a drive come back from a cut, and compares what it holds with what the host was promised.
 ///
 /// # Errors
-/// If the power of this drive cannot be cut.
-pub fn recover(config: &Config, remains: &Remains) -> Result<(Cost, Recovered), Error> {
-    let mut powered = Powered::recovering(config, remains)?;
+/// If the recovery does not end before the end of simulated time.
+pub fn recover(remains: &Remains) -> Result<(Cost, Recovered), Error> {
+    let mut powered = Powered::recovering(remains);
     loop {
         let goes_on = powered.step()?;
         if let Some(recovery_ns) = powered.drive().recovered_ns() {

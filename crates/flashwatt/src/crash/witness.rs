@@ -1,10 +1,12 @@
 //! An observer that follows the spare areas of all pages, and what the host was promised.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::bugs::Bug;
 use super::promises::Promises;
 use super::remains::Remains;
+use crate::config::Config;
 use crate::connector::{Extent, RequestKind};
 use crate::device::spare::{Spare, SpareAreas};
 use crate::device::{Array, Geometry};
@@ -18,6 +20,8 @@ use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 
 /// The observer of a drive whose power can be cut.
 pub struct Witness {
+    /// The configuration of the drive.
+    pub(super) config: Arc<Config>,
     geometry: Geometry,
     pub(super) areas: SpareAreas,
     /// By owner: the version that the map points to when everything planned is done.
@@ -39,7 +43,8 @@ pub struct Witness {
 
 impl Witness {
     /// The observer of a drive in its start state. `has_buffer`: the drive has a volatile write buffer.
-    pub fn new(geometry: &Geometry, firmware: &Firmware, array: &Array, has_buffer: bool) -> Self {
+    pub(super) fn new(config: Arc<Config>, firmware: &Firmware, array: &Array, has_buffer: bool) -> Self {
+        let geometry = array.geometry();
         let mut areas = SpareAreas::new(geometry);
         let mut current = Vec::new();
         for ppn in (0..geometry.physical_units()).map(Ppn).filter(|&ppn| array.is_programmed(geometry.place(ppn))) {
@@ -51,24 +56,23 @@ impl Witness {
         }
         let first = (0..geometry.logical_units).map(Lpn).map(|lpn| firmware.ftl.lookup(lpn).map(|_| 1));
         let promises = Promises::new(first, !has_buffer);
-        Witness::with(geometry, areas, current, promises, firmware.plan.next().0, 1)
+        Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1)
     }
 
     /// The observer of a drive that goes on after a power cut.
     pub(super) fn resumed(remains: &Remains, firmware: &Firmware) -> Self {
-        let geometry = remains.array.geometry();
         let mut current = Vec::new();
-        for spare in
-            (0..geometry.physical_units()).filter_map(|ppn| remains.areas.get(Ppn(ppn))).filter(|spare| !spare.is_torn)
-        {
+        for (_, spare) in remains.areas.all_readable() {
             note(&mut current, spare.owner, |at| at.max(spare.version));
         }
         let (areas, mut promises) = (remains.areas.clone(), remains.promises.clone());
         promises.cut(|lpn| remains.version_at(firmware.ftl.lookup(lpn)?));
-        Witness::with(geometry, areas, current, promises, remains.next_program, remains.version)
+        let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
+        Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version)
     }
 
     fn with(
+        config: Arc<Config>,
         geometry: &Geometry,
         areas: SpareAreas,
         current: Vec<u64>,
@@ -77,6 +81,7 @@ impl Witness {
         version: u64,
     ) -> Self {
         Witness {
+            config,
             geometry: geometry.clone(),
             areas,
             current,
@@ -120,6 +125,7 @@ impl Witness {
             witness.to_erase.values().for_each(|&block| areas.erase(block, &witness.geometry));
         }
         Remains {
+            config: Arc::clone(&witness.config),
             bug: witness.bug,
             array: drive.flash.array.after_cut(&torn),
             areas,

@@ -24,11 +24,6 @@ pub struct Spare {
 pub struct SpareAreas(Vec<Option<Spare>>);
 
 impl SpareAreas {
-    /// Bytes of memory that the spare areas of a drive take.
-    pub fn memory_bytes(geometry: &Geometry) -> u64 {
-        u64::from(geometry.physical_units()) * size_of::<Option<Spare>>() as u64
-    }
-
     /// The spare areas of an erased drive.
     pub fn new(geometry: &Geometry) -> Self {
         SpareAreas(vec![None; geometry.physical_units() as usize])
@@ -37,6 +32,16 @@ impl SpareAreas {
     /// The entry of an address.
     pub fn get(&self, ppn: Ppn) -> Option<&Spare> {
         self.0[ppn.idx()].as_ref()
+    }
+
+    /// The entry of an address that can be read: of no torn page.
+    pub fn readable(&self, ppn: Ppn) -> Option<&Spare> {
+        self.get(ppn).filter(|spare| !spare.is_torn)
+    }
+
+    /// All entries that can be read, in the order of their addresses.
+    pub fn all_readable(&self) -> impl Iterator<Item = (Ppn, &Spare)> {
+        (0..).map(Ppn).zip(&self.0).filter_map(|(ppn, _)| self.readable(ppn).map(|spare| (ppn, spare)))
     }
 
     /// A program writes an entry.
@@ -90,7 +95,7 @@ impl<'a> Found<'a> {
 
     fn holds_anything(&self, block: BlockId, geometry: &Geometry) -> bool {
         let first = geometry.first_ppn(block).0;
-        (first..first + geometry.units_per_block).any(|ppn| self.at(Ppn(ppn)).is_some())
+        (first..first + geometry.units_per_block).any(|ppn| self.areas.readable(Ppn(ppn)).is_some())
     }
 
     /// The address of the newest version of a page, if any of its versions can be read.
@@ -100,14 +105,14 @@ impl<'a> Found<'a> {
 
     /// The owner of an address that holds the newest version of a page, be it there alone or not.
     pub fn newest_version_at(&self, ppn: Ppn) -> Option<Lpn> {
-        let spare = self.areas.get(ppn).filter(|spare| !spare.is_torn)?;
+        let spare = self.areas.readable(ppn)?;
         let newest = self.areas.get(self.newest(spare.owner)?)?;
         (newest.version == spare.version).then_some(spare.owner)
     }
 
     /// The owner of an address that can be read, and whether it is the newest version.
     pub fn at(&self, ppn: Ppn) -> Option<(Lpn, bool)> {
-        let spare = self.areas.get(ppn).filter(|spare| !spare.is_torn)?;
+        let spare = self.areas.readable(ppn)?;
         Some((spare.owner, self.newest(spare.owner) == Some(ppn)))
     }
 
@@ -123,15 +128,14 @@ impl<'a> Found<'a> {
 /// The address (+ 1) of the newest version of each page; 0 for none.
 fn newest(areas: &SpareAreas, ties: Ties) -> Vec<u32> {
     let mut newest: Vec<u32> = Vec::new();
-    for (at, spare) in (0..).zip(&areas.0) {
-        let Some(new) = spare.filter(|spare| !spare.is_torn) else { continue };
+    for (ppn, new) in areas.all_readable() {
         if newest.len() <= new.owner.idx() {
             newest.resize(new.owner.idx() + 1, 0);
         }
         let place = &mut newest[new.owner.idx()];
         let old = place.checked_sub(1).and_then(|old| areas.get(Ppn(old)));
-        if old.is_none_or(|old| is_better(&new, old, ties)) {
-            *place = at + 1;
+        if old.is_none_or(|old| is_better(new, old, ties)) {
+            *place = ppn.0 + 1;
         }
     }
     newest

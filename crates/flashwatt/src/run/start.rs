@@ -306,9 +306,9 @@ impl StartState {
     pub(crate) fn into_cuttable<P: Probe>(
         mut self,
         config: &Config,
-        probe: impl FnOnce(&Geometry, &mut Firmware, &Array) -> P,
+        probe: impl FnOnce(&mut Firmware, &Array) -> P,
     ) -> Ssd<P> {
-        let probe = probe(&self.geometry, &mut self.firmware, &self.array);
+        let probe = probe(&mut self.firmware, &self.array);
         Ssd::new(config.ssd(), self.firmware, self.array, None, probe)
     }
 

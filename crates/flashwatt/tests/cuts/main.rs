@@ -50,8 +50,8 @@ fn requests(rng: &mut Rng, number: usize, drive_bytes: u64) -> Vec<Request> {
     (0..number).map(draw).collect()
 }
 
-fn comes_back(config: &Config, remains: &Remains) -> Recovered {
-    let (cost, recovered) = recover(config, remains).expect("it comes back");
+fn comes_back(remains: &Remains) -> Recovered {
+    let (cost, recovered) = recover(remains).expect("it comes back");
     assert!(cost.recovery_ns > 0 && cost.energy_j > 0.0, "{cost:?}");
     assert_eq!(recovered.lost, 0, "{recovered:?}");
     recovered
@@ -60,7 +60,7 @@ fn comes_back(config: &Config, remains: &Remains) -> Recovered {
 /// Goes on after a cut, and serves requests to the end: then every unit holds what was written last.
 fn goes_on(config: &Config, remains: &Remains, rng: &mut Rng) {
     let script = Script::new(&requests(rng, 40, config.logical_bytes()));
-    let drive = Powered::again(config, remains, script).expect("it comes back").finish().expect("it serves requests");
+    let drive = Powered::again(remains, script).finish().expect("it serves requests");
     let remains = flashwatt::crash::Witness::cut(&drive);
     assert!(remains.torn.is_empty() && remains.half_erased.is_empty());
     let held = remains.compare(&drive);
@@ -76,7 +76,7 @@ fn cut_everywhere(scheme: &Scheme, seed: u64, more: &[&str]) {
     let mut cuts = 0;
     while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
         let remains = powered.cut();
-        comes_back(&config, &remains);
+        comes_back(&remains);
         if cuts % 16 == 0 {
             goes_on(&config, &remains, &mut rng);
         }
@@ -129,7 +129,7 @@ fn lost_with(bug: Bug, scheme: &Scheme, more: &[&str]) -> u32 {
         let mut powered = Powered::faulty(&config, script, bug, &mut |_| true).expect("its power can be cut");
         let mut lost = 0;
         while lost == 0 && powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
-            lost += recover(&config, &powered.cut()).expect("it comes back").1.lost;
+            lost += recover(&powered.cut()).expect("it comes back").1.lost;
         }
         lost
     };
@@ -144,7 +144,7 @@ fn a_scan_takes_what_its_closed_form_says() {
     let config = common::merging_drive(&sets);
     let mut powered = Powered::new(&config, Script::new(&[]), &mut |_| true).expect("its power can be cut");
     powered.step().expect("it goes on");
-    let (cost, recovered) = recover(&config, &powered.cut()).expect("it comes back");
+    let (cost, recovered) = recover(&powered.cut()).expect("it comes back");
     let pages_of_die = 16 * 8;
     assert_eq!((cost.spare_reads, cost.programs, cost.erases), (4 * pages_of_die, 0, 0));
     assert_eq!(recovered.kept, 4 * pages_of_die as u32 / 2);
@@ -163,12 +163,12 @@ fn cut_at_random(scheme: &Scheme, seed: u64, cuts: usize, more: &[&str]) {
     for _ in 0..cuts {
         powered.advance(powered.now_ns() + 1 + rng.below(20_000_000)).expect("it goes on");
         let remains = powered.cut();
-        let (cost, _) = recover(&config, &remains).expect("it comes back");
-        comes_back(&config, &remains);
-        let mut again = Powered::recovering(&config, &remains).expect("it comes back");
+        let (cost, _) = recover(&remains).expect("it comes back");
+        comes_back(&remains);
+        let mut again = Powered::recovering(&remains);
         again.advance(rng.below(cost.recovery_ns)).expect("it goes on");
         let again = again.cut();
-        comes_back(&config, &again);
+        comes_back(&again);
         goes_on(&config, &again, &mut rng);
     }
 }

@@ -328,14 +328,15 @@ impl<P: LogPolicy + Send> OnDataBlocks for LogFtl<P> {
 
     /// Any block can be a random log block, while its die may have another one. One that is not full stays open.
     fn adopt(&mut self, block: BlockId, _blocks: &BlockTable) -> bool {
+        let is_full = self.is_full(block);
         let log = &mut self.random[self.data.geometry().die_of_block(block).idx()];
         if log.blocks.len() as u32 >= self.quota.random_per_die {
             return false;
         }
         log.blocks.push(block);
-        let frontier = log.open.iter().position(Option::is_none).filter(|_| !self.is_full(block));
+        let frontier = log.open.iter().position(Option::is_none).filter(|_| !is_full);
         match frontier {
-            Some(frontier) => self.random[self.data.geometry().die_of_block(block).idx()].open[frontier] = Some(block),
+            Some(frontier) => log.open[frontier] = Some(block),
             None => self.data.use_up(block),
         }
         self.policy.opened(block, frontier.unwrap_or(0));
