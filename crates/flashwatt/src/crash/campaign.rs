@@ -293,17 +293,19 @@ fn go<W: Workload>(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Reached, Error> {
     for instant in 1_u64.. {
-        let next = powered.next_event_ns()?;
-        match (until, next) {
-            (Until::Time(at), Some(next)) if next > at => {
-                powered.advance(at)?;
-                return Ok(Reached::There);
-            }
-            (Until::Time(at), _) if powered.now_ns() >= at => return Ok(Reached::There),
-            (Until::Operation(number), _) if powered.operations() >= number => return Ok(Reached::There),
-            (_, Some(next)) => powered.advance(next)?,
-            (_, None) => break,
+        let is_there = match until {
+            Until::End => false,
+            Until::Time(at) => powered.now_ns() >= at,
+            Until::Operation(number) => powered.operations() >= number,
+        };
+        if is_there {
+            return Ok(Reached::There);
         }
+        let Some(next) = powered.next_event_ns()? else { break };
+        powered.advance(match until {
+            Until::Time(at) => next.min(at),
+            Until::End | Until::Operation(_) => next,
+        })?;
         if instant.is_multiple_of(INSTANTS_PER_LOOK) && !progress(&done.at(powered)) {
             return Ok(Reached::Interrupted);
         }
