@@ -231,19 +231,23 @@ def test_a_result_is_kept_drawn_printed_and_compared(flashwatt: Cli, tmp_path: P
 
 
 def test_ctrl_c_ends_a_simulated_run_with_the_points_until_then(tmp_path: Path) -> None:
-    """Two GiB of 4 KiB writes take half a minute: the signal comes while the second point is under way."""
+    """The signal comes when the result has its first point: in the second one, of 2^19 requests."""
     command = [sys.executable, "-m", "flashwatt", "dio", "x25m", "--sizes", "4KiB", "--out", "o"]
     command += ["--bytes", "2GiB", "--seconds", "100000", "--patterns", "seqread,randread"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     path = tmp_path / "o/dio.json"
-    time.sleep(3)
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
     content = result.read(path)
     assert content["status"] == "interrupted"
-    assert content["points"][-1]["requests"] < 2**19
-    assert "interrupted after 1 point, kept in o/dio.json" in stderr
+    first, second = content["points"]
+    assert (first["requests"], first["interrupted"]) == (2**19, False)
+    assert (second["interrupted"], 0 < second["requests"] < 2**19) == (True, True)
+    said = f"interrupted after 1 point and {second['requests']} requests of the next, kept in o/dio.json"
+    assert said in stderr
 
 
 def test_csv_and_json_have_all_points(flashwatt: Cli) -> None:

@@ -502,8 +502,10 @@ def _finish(content: Json, out: Path | None) -> None:
     if status == "complete":
         return
     kept = f"kept in {out / 'dio.json'}" if out else "printed (--out DIR also keeps it)"
-    points = len(content["points"])
-    said = f"{status} after {points} point{'' if points == 1 else 's'}, {kept}"
+    cut = [one for one in content["points"] if one["interrupted"]]
+    whole = len(content["points"]) - len(cut)
+    part = f" and {cut[0]['requests']} requests of the next" if cut else ""
+    said = f"{status} after {whole} point{'' if whole == 1 else 's'}{part}, {kept}"
     if content["target"]["kind"] != "simulated":
         from flashwatt.dio.table import written
 

@@ -48,6 +48,7 @@ def point(load: Load, measured: Measured, flush_ns: int) -> dict[str, Any]:
         "mb_s": moved / 1e6 / seconds if seconds else None,
         "iops": measured.requests / seconds if seconds else None,
         "latency_ns": latencies(measured.latencies_ns()),
+        "interrupted": measured.stopped,
         **dict.fromkeys(POWER_KEYS),
     }
 
