@@ -30,7 +30,7 @@ impl Controller {
             self.channels[channel.idx()].scheduled = false;
             self.mark_changed(channel);
         } else {
-            (0..self.geometry.channels).for_each(|channel| self.mark_changed(ChannelId(channel)));
+            self.slot_is_free();
         }
     }
 
@@ -66,14 +66,18 @@ impl Controller {
         let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
-        let alone = state.data_waits == 0 && !state.changed && now >= state.bus_free_at;
+        let alone = state.data_waits == 0 && !self.changed.has(channel) && now >= state.bus_free_at;
         if alone && !agenda.any_now() {
             self.send_data(agenda, channel, die, DieState::Read, flash);
         } else {
             let state = &mut self.channels[channel.idx()];
             state.data_waits |= 1 << way;
-            state.mark_changed_if(true, channel, &mut self.first_changed);
+            self.changed.add_if(true, channel);
             self.dies[die.idx()].stage = OpStage::DataWait;
+            if let Some(places) = &mut self.many_ways {
+                cold_path();
+                places.data_waits(die, self.ops[self.dies[die.idx()].running].seq);
+            }
             flash.accounts.die(now, DieState::Read, DieState::DataWait);
         }
     }
@@ -92,7 +96,9 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         let (channel, way, id, start) = (state.channel, state.way, state.running, state.started);
         (state.running, state.stage) = (OpId::NONE, OpStage::Idle);
-        self.channels[channel.idx()].idle |= 1 << way;
+        let bus = &mut self.channels[channel.idx()];
+        bus.idle |= 1 << way;
+        bus.is_stale = true;
         let op = &self.ops[id];
         let (cause, at, request) = (op.cause, op.at, op.request);
         let (half_done, other) = (kind == OpKind::Read && op.turns_into_program(), op.other);
@@ -179,7 +185,7 @@ impl Controller {
     #[inline(always)]
     pub(super) fn is_alone(&self, agenda: &Agenda, channel: ChannelId, id: OpId) -> bool {
         let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
-        let is_only_event = self.first_changed.is_none() && !agenda.any_now() && !self.channels_compete;
+        let is_only_event = self.changed.is_empty() && !agenda.any_now() && self.competition.is_none();
         is_only_event
             && agenda.now() >= bus.bus_free_at
             && !bus.has_work()

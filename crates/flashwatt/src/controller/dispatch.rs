@@ -29,16 +29,16 @@ const BYPASS_MAX: u32 = 64;
 /// The candidate of a channel: the result of [`Controller::peek`], which changes nothing. [`Controller::commit`] acts on it.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
-    die: DieId,
+    pub die: DieId,
     way: u32,
     /// The best of the die's choices, as a bit number of the die's `ready` mask; the lowest bit is the best.
     queue: u8,
-    choice: Choice,
+    pub choice: Choice,
 }
 
 /// How a die's next operation was chosen.
 #[derive(Clone, Copy)]
-enum Choice {
+pub(super) enum Choice {
     /// The head of the best queue.
     Head(OpId),
     /// The oldest of all operations, after [`BYPASS_MAX`] others went ahead.
@@ -63,27 +63,14 @@ impl Controller {
     /// Starts all operations that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
-        while let Some(channel) = self.take_changed() {
-            if self.channels_compete {
+        while let Some(channel) = self.changed.take_lowest() {
+            if self.competition.is_some() {
                 cold_path();
                 self.mark_changed(channel);
                 return self.dispatch_competing(agenda, firmware, flash);
             }
             self.dispatch_channel(agenda, channel, firmware, flash);
         }
-    }
-
-    /// Takes a channel from the list of changed ones.
-    #[inline(always)]
-    pub(super) fn take_changed(&mut self) -> Option<ChannelId> {
-        let first = self.first_changed;
-        if first.is_none() {
-            return None;
-        }
-        let bus = &mut self.channels[first.idx()];
-        bus.changed = false;
-        self.first_changed = bus.next_changed;
-        Some(first)
     }
 
     /// Starts all operations of a channel that can start now.
@@ -107,114 +94,6 @@ impl Controller {
         }
     }
 
-    /// Starts operations under a channel switch delay or a power budget, which all channels share: the oldest candidate of all
-    /// channels first. As long as the budget does not bind, operations start in the order of a drive without a budget.
-    #[inline(never)]
-    fn dispatch_competing<P: Probe>(
-        &mut self,
-        agenda: &mut Agenda,
-        firmware: &mut Firmware,
-        flash: &mut MeteredFlash<P>,
-    ) {
-        while self.first_changed.is_some() {
-            while let Some(channel) = self.take_changed() {
-                self.dispatch_uncontested(agenda, channel, firmware, flash);
-            }
-            while self.power_left() > 0
-                && let Some((channel, candidate)) = self.oldest_of_channels(agenda)
-            {
-                if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
-                    self.start(agenda, channel, chosen, flash);
-                    self.slot_free_at = agenda.now() + self.timing.channel_switch_ns;
-                }
-            }
-            if self.bus_order == BusOrder::CommandFirst {
-                (0..self.geometry.channels).for_each(|channel| self.send_all_data(agenda, ChannelId(channel), flash));
-            }
-            // A step of background work may have changed a channel that had been looked at before.
-        }
-    }
-
-    /// Starts the work of a channel that no other channel competes for: data transfers, and operations while the power budget
-    /// has room for them and for all older candidates.
-    fn dispatch_uncontested<P: Probe>(
-        &mut self,
-        agenda: &mut Agenda,
-        channel: ChannelId,
-        firmware: &mut Firmware,
-        flash: &mut MeteredFlash<P>,
-    ) {
-        while !self.is_bus_taken(agenda, channel) {
-            if self.data_goes_first(channel) {
-                self.send_oldest_data(agenda, channel, flash);
-                continue;
-            }
-            let Some(candidate) = self.peek(channel) else { return };
-            let left = self.power_left();
-            let may_start = left >= self.geometry.channels || left > self.older_candidates(agenda.now(), candidate);
-            if self.timing.channel_switch_ns > 0 || !may_start {
-                return;
-            }
-            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
-                self.start(agenda, channel, chosen, flash);
-            }
-        }
-    }
-
-    /// Number of further dies that the power budget allows to work. At 0, channels are looked at again when an operation ends.
-    fn power_left(&self) -> u32 {
-        if self.active_dies_max == self.geometry.dies {
-            return u32::MAX;
-        }
-        let idle: u32 = self.channels.iter().map(|channel| channel.idle.count_ones()).sum();
-        self.active_dies_max.saturating_sub(self.geometry.dies - idle)
-    }
-
-    /// Number of channels with an older candidate than this one.
-    fn older_candidates(&self, now: Nanos, than: Candidate) -> u32 {
-        if self.active_dies_max == self.geometry.dies {
-            return 0;
-        }
-        let could_start = |channel: ChannelId| {
-            let state = &self.channels[channel.idx()];
-            now >= state.bus_free_at && !self.data_goes_first(channel)
-        };
-        let channels = (0..self.geometry.channels).map(ChannelId).filter(|&channel| could_start(channel));
-        let age = self.age(than);
-        channels.filter_map(|channel| self.peek(channel)).filter(|&other| self.age(other) < age).count() as u32
-    }
-
-    /// The channel with the oldest candidate, and that candidate. If the slot of the channel switch delay is not free yet, sets its
-    /// event instead.
-    fn oldest_of_channels(&mut self, agenda: &mut Agenda) -> Option<(ChannelId, Candidate)> {
-        let mut oldest: Option<(ChannelId, Candidate, u64)> = None;
-        for channel in (0..self.geometry.channels).map(ChannelId) {
-            if !self.channels[channel.idx()].has_work() || self.is_bus_taken(agenda, channel) {
-                continue;
-            }
-            if agenda.now() < self.slot_free_at {
-                agenda.reset(self.first_seat + self.slot_event(), self.slot_free_at);
-                return None;
-            }
-            if let Some(candidate) = self.peek(channel) {
-                let age = self.age(candidate);
-                if oldest.is_none_or(|(_, _, least)| age < least) {
-                    oldest = Some((channel, candidate, age));
-                }
-            }
-        }
-        oldest.map(|(channel, candidate, _)| (channel, candidate))
-    }
-
-    /// A candidate's age: its plan number. Background work without a plan has the plan number that was free when the die asked
-    /// for it.
-    fn age(&self, candidate: Candidate) -> u64 {
-        match candidate.choice {
-            Choice::Head(op) | Choice::Oldest(op) => self.ops[op].seq,
-            Choice::Step | Choice::BypassedStep => self.dies[candidate.die.idx()].background_since,
-        }
-    }
-
     /// Whether the bus is taken. If so and work waits for it, sets its event.
     #[inline(always)]
     pub(super) fn is_bus_taken(&mut self, agenda: &mut Agenda, channel: ChannelId) -> bool {
@@ -231,7 +110,7 @@ impl Controller {
 
     /// Whether data waits on a channel and takes the bus before the next operation (`controller.bus_order`).
     #[inline(always)]
-    fn data_goes_first(&self, channel: ChannelId) -> bool {
+    pub(super) fn data_goes_first(&mut self, channel: ChannelId) -> bool {
         self.channels[channel.idx()].data_waits != 0
             && (self.bus_order == BusOrder::DataFirst || !self.command_waits(channel))
     }
@@ -239,7 +118,7 @@ impl Controller {
     /// Whether the next operation of a channel needs the bus for a command only. A step of background work does not count,
     /// because it may be a program.
     #[inline(never)]
-    fn command_waits(&self, channel: ChannelId) -> bool {
+    fn command_waits(&mut self, channel: ChannelId) -> bool {
         self.peek(channel).is_some_and(|candidate| match candidate.choice {
             Choice::Head(op) | Choice::Oldest(op) => self.ops[op].kind != OpKind::Program,
             Choice::Step | Choice::BypassedStep => false,
@@ -247,7 +126,12 @@ impl Controller {
     }
 
     /// Sends the waiting data of a channel over its bus, while that is free.
-    fn send_all_data<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
+    pub(super) fn send_all_data<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        flash: &mut MeteredFlash<P>,
+    ) {
         while !self.is_bus_taken(agenda, channel) && self.channels[channel.idx()].data_waits != 0 {
             self.send_oldest_data(agenda, channel, flash);
         }
@@ -255,9 +139,14 @@ impl Controller {
 
     /// Sends the data of a channel's oldest read that waits for the bus.
     #[inline(always)]
-    fn send_oldest_data<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
+    pub(super) fn send_oldest_data<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        flash: &mut MeteredFlash<P>,
+    ) {
         let waits = self.channels[channel.idx()].data_waits;
-        let way = self.oldest(channel, waits, |die| die.running);
+        let way = self.oldest_data(channel, waits);
         self.channels[channel.idx()].data_waits &= !(1 << way);
         let die = self.geometry.die_at(channel, way);
         self.send_data(agenda, channel, die, DieState::DataWait, flash);
@@ -287,7 +176,7 @@ impl Controller {
     /// The candidate of a channel: the best choice of its idle dies, the oldest operation among equals. Changes nothing: a look
     /// must not count as a start.
     #[inline(always)]
-    fn peek(&self, channel: ChannelId) -> Option<Candidate> {
+    pub(super) fn peek(&mut self, channel: ChannelId) -> Option<Candidate> {
         let state = &self.channels[channel.idx()];
         let candidates = state.idle & state.ready;
         if candidates == 0 {
@@ -309,7 +198,7 @@ impl Controller {
     /// Acts on a candidate: notes whether it goes ahead of ready operations in worse classes, or asks for the step of background
     /// work. Returns the operation to start. `None` means that the channel must be looked at again.
     #[inline(always)]
-    fn commit<P: Probe>(
+    pub(super) fn commit<P: Probe>(
         &mut self,
         now: Nanos,
         channel: ChannelId,
@@ -347,7 +236,12 @@ impl Controller {
 
     /// The best of the dies in `candidates`, and the queue that it would serve.
     #[inline(always)]
-    fn best(&self, channel: ChannelId, candidates: u64) -> (u32, u8) {
+    fn best(&mut self, channel: ChannelId, candidates: u64) -> (u32, u8) {
+        if let Some(places) = &mut self.many_ways {
+            cold_path();
+            let bus = &mut self.channels[channel.idx()];
+            return places.best(channel, candidates, &mut bus.stale_ways, &self.dies, &self.ops);
+        }
         let queue = |way: u32| self.dies[self.geometry.die_at(channel, way).idx()].ready.trailing_zeros() as u8;
         let first = candidates.trailing_zeros();
         if candidates & (candidates - 1) == 0 {
@@ -378,15 +272,19 @@ impl Controller {
         Choice::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
     }
 
-    /// Of the dies in `mask`, the one with the oldest operation.
+    /// Of the dies in `waits`, whose data waits for the bus, the one with the oldest read.
     #[inline(always)]
-    pub(super) fn oldest(&self, channel: ChannelId, mask: u64, op: impl Fn(&DieQueue) -> OpId) -> u32 {
-        let first = mask.trailing_zeros();
-        if mask & (mask - 1) == 0 {
+    fn oldest_data(&self, channel: ChannelId, waits: u64) -> u32 {
+        let first = waits.trailing_zeros();
+        if waits & (waits - 1) == 0 {
             return first;
         }
-        let seq = |way: u32| self.ops[op(&self.dies[self.geometry.die_at(channel, way).idx()])].seq;
-        ways(mask).min_by_key(|&way| seq(way)).unwrap_or(first)
+        if let Some(places) = &self.many_ways {
+            cold_path();
+            return places.oldest_data(channel, waits);
+        }
+        let seq = |way: u32| self.ops[self.dies[self.geometry.die_at(channel, way).idx()].running].seq;
+        ways(waits).min_by_key(|&way| seq(way)).unwrap_or(first)
     }
 
     /// Asks the translation layer for the next step of a die's background work. The operations of an `urgent` step precede all
@@ -473,6 +371,7 @@ impl Controller {
         let course = self.courses.of(kind);
         let state = &mut self.channels[channel.idx()];
         state.idle &= !(1 << way);
+        state.is_stale = true;
         state.bus_free_at = now + course.array_start_ns;
         let state = &mut self.dies[die.idx()];
         (state.running, state.started, state.stage) = (id, now, course.stage);

@@ -5,9 +5,12 @@
 //! one instant all completions are handled first, then [`Controller::dispatch`] starts what can start.
 
 mod admission;
+mod channel_set;
+mod competing;
 mod completion;
 mod copies;
 mod dispatch;
+mod many_ways;
 mod map_ops;
 pub mod op;
 pub mod policies;
@@ -28,7 +31,10 @@ use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 use admission::Promotion;
+use channel_set::ChannelSet;
+use competing::Competition;
 use copies::Waiting;
+use many_ways::ManyWays;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
 use policies::Order;
@@ -42,10 +48,10 @@ pub struct Controller {
     courses: Courses,
     order: Order,
     bus_order: BusOrder,
-    /// Whether channels compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
-    channels_compete: bool,
-    /// Number of dies that may work at a time.
-    active_dies_max: u32,
+    /// The places of dies among those of a channel that has many.
+    many_ways: Option<ManyWays>,
+    /// What channels that compete for starts share, if they do.
+    competition: Option<Box<Competition>>,
     /// The queue of an operation, by kind and cause.
     queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
     preemptible: bool,
@@ -55,10 +61,8 @@ pub struct Controller {
     next_seq: u64,
     dies: FlatTable<DieQueue>,
     channels: FlatTable<Channel>,
-    /// The first channel in the list of changed channels: the one added last.
-    first_changed: ChannelId,
-    /// Under a channel switch delay, the time from which the next operation may start on any channel.
-    slot_free_at: Nanos,
+    /// The channels on which something changed, so that an operation may start.
+    changed: ChannelSet,
     /// Operation ids of the plan under admission.
     ids: Vec<OpId>,
     /// Reads and writes of the map that have not ended.
@@ -85,16 +89,14 @@ pub struct EndedOp {
 impl Controller {
     /// A controller with all dies idle. `preemptible`: host operations may run between the steps of a collection.
     pub fn new(settings: &settings::Controller, timing: &Timing, preemptible: bool, geometry: &Geometry) -> Self {
-        let budget = settings.power_budget.as_ref();
-        let active_dies_max = budget.map_or(geometry.dies, |budget| budget.active_dies.min(geometry.dies));
         let courses = Courses::new(timing);
         Controller {
             courses,
             timing: timing.clone(),
             order: settings.policy.build,
             bus_order: settings.bus_order,
-            channels_compete: timing.channel_switch_ns > 0 || active_dies_max < geometry.dies,
-            active_dies_max,
+            many_ways: ManyWays::new(geometry),
+            competition: Competition::new(settings, timing, geometry).map(Box::new),
             queues: queues::queues_of(&settings.policy.build),
             preemptible,
             rests: false,
@@ -109,8 +111,7 @@ impl Controller {
                 })
                 .collect(),
             channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
-            first_changed: ChannelId::NONE,
-            slot_free_at: 0,
+            changed: ChannelSet::new(geometry.channels),
             ids: Vec::new(),
             map_ops: MapOps::default(),
             waiting: Vec::new(),
@@ -198,7 +199,7 @@ impl Controller {
 
     #[inline(always)]
     fn mark_changed(&mut self, channel: ChannelId) {
-        self.channels[channel.idx()].mark_changed(channel, &mut self.first_changed);
+        self.changed.add_if(true, channel);
     }
 }
 

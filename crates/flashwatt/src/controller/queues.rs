@@ -72,10 +72,10 @@ pub(super) struct Channel {
     pub bus_free_at: Nanos,
     /// Whether an event will cause a look at the channel when the bus is free: its own, or that of a die that moves data out.
     pub scheduled: bool,
-    /// Whether it is in the list of channels on which something changed, so that an operation may start.
-    pub changed: bool,
-    /// The next channel in that list.
-    pub next_changed: ChannelId,
+    /// Whether its candidate may be another one than at the last look of [`super::competing`].
+    pub is_stale: bool,
+    /// Dies whose place in [`super::many_ways`] may be another one than when it was last found.
+    pub stale_ways: u64,
 }
 
 impl Channel {
@@ -86,30 +86,16 @@ impl Channel {
             data_waits: 0,
             bus_free_at: 0,
             scheduled: false,
-            changed: false,
-            next_changed: ChannelId::NONE,
+            is_stale: true,
+            stale_ways: u64::MAX,
         }
     }
 
-    /// Adds this channel, number `this`, to the list of changed channels.
+    /// A die's choices may be others than they were.
     #[inline(always)]
-    pub fn mark_changed(&mut self, this: ChannelId, first_changed: &mut ChannelId) {
-        if !self.changed {
-            self.changed = true;
-            self.next_changed = std::mem::replace(first_changed, this);
-        }
-    }
-
-    /// [`Self::mark_changed`] if `really`, without a branch: a processor can predict neither `really` nor whether the channel is in
-    /// the list.
-    #[inline(always)]
-    pub fn mark_changed_if(&mut self, really: bool, this: ChannelId, first_changed: &mut ChannelId) {
-        let is_new = really & !self.changed;
-        let mask = u32::from(is_new).wrapping_neg();
-        let select = |new: ChannelId, old: ChannelId| ChannelId(old.0 ^ ((old.0 ^ new.0) & mask));
-        self.next_changed = select(*first_changed, self.next_changed);
-        *first_changed = select(this, *first_changed);
-        self.changed |= is_new;
+    pub fn goes_stale(&mut self, way: u32) {
+        self.is_stale = true;
+        self.stale_ways |= 1 << way;
     }
 
     /// Whether an operation or data could use the bus if it were free.
@@ -265,7 +251,8 @@ impl Controller {
         let bus = &mut self.channels[channel.idx()];
         bus.ready |= u64::from(really) << way;
         let is_idle = bus.idle >> way & 1 != 0; // a busy die is looked at when it becomes idle
-        bus.mark_changed_if(really & is_idle, channel, &mut self.first_changed);
+        bus.goes_stale(way);
+        self.changed.add_if(really & is_idle, channel);
     }
 
     /// Clears a choice of a die.
@@ -280,6 +267,8 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         state.ready &= !(u32::from(really) << queue as u32);
         let (channel, way, has_none) = (state.channel, state.way, state.ready == 0);
-        self.channels[channel.idx()].ready &= !(u64::from(has_none) << way);
+        let bus = &mut self.channels[channel.idx()];
+        bus.ready &= !(u64::from(has_none) << way);
+        bus.goes_stale(way);
     }
 }

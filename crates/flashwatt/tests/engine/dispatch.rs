@@ -1,7 +1,7 @@
 //! Which operation starts next: how often others may go ahead of it, and what a bus carries first.
 
 use crate::common::delays::{COMMAND, R, TRANSFER};
-use crate::common::{self, Log, load, play, preset, read, run_plain, write};
+use crate::common::{self, Log, load, play, preset, read, run_own, run_plain, write};
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::Nanos;
 
@@ -106,5 +106,60 @@ fn saturated_reads_reach_the_bounds() {
         let (bound, found) = (dies.min(buses), iops("command_first"));
         assert!(found <= bound * 1.001 && found >= bound * 0.97, "{transfer_ns} ns: {found} of {bound}");
         assert!(iops("data_first") < 0.9 * found, "{transfer_ns} ns");
+    }
+}
+
+// ---------------------------------------------------------------- many channels, many ways
+
+/// The order of operations on a channel does not depend on how the best of its dies is found: of 12 dies by numbers that are
+/// kept, of 4 by a look at each. Reads for one channel, of one instant, begin in the order of their requests.
+#[test]
+fn reads_of_one_channel_begin_in_their_order() {
+    for ways in [4, 12, 64] {
+        let sets = [format!("device.ways={ways}"), "device.host_link.queue_depth=1000".to_string()];
+        let reads: Vec<_> = (0..3 * ways).map(|page| read(0, page, 1)).collect();
+        let (_, log) = play(&load(common::PROBE_DRIVE, &sets.each_ref().map(String::as_str)), &reads);
+        let mut first: Vec<_> = log.ops.iter().filter(|done| done.op.seq < ways).collect();
+        first.sort_by_key(|done| done.op.seq);
+        let starts: Vec<Nanos> = first.iter().map(|done| done.t.start).collect();
+        assert_eq!(starts, (0..ways).map(|n| n * COMMAND).collect::<Vec<_>>(), "{ways} ways");
+        let mut ends: Vec<_> = log.ops.iter().map(|done| (done.t.end, done.op.seq)).collect();
+        ends.sort_unstable();
+        assert!(ends.is_sorted_by_key(|&(_, seq)| seq), "{ways} ways: data of older reads moves first");
+    }
+}
+
+/// Channels of more than one word of bits, dies by kept numbers, a delay between starts and a budget, with collection and in both
+/// orders of the bus. Tests assert at each choice that what is kept is what the queues say.
+#[test]
+fn what_is_kept_of_dies_and_channels_is_what_their_queues_say() {
+    let shared = [&[][..], &["device.timing.channel_switch_ns=7000"], &["controller.power_budget_w=2.1"]];
+    for (channels, ways) in [(70, 1), (3, 12), (2, 64)] {
+        for order in ["data_first", "command_first"] {
+            for policy in ["in_order", "reads_first", "out_of_order"] {
+                for shared in shared {
+                    let layout = [
+                        format!("device.channels={channels}"),
+                        format!("device.ways={ways}"),
+                        format!("controller.bus_order={order}"),
+                        format!("controller.policy={policy}"),
+                        format!("workload.uniform.queue_depth={}", channels * ways),
+                        format!("device.host_link.queue_depth={}", channels * ways),
+                    ];
+                    let rest = [
+                        "device.planes=1",
+                        "device.blocks_per_plane=12",
+                        "device.pages_per_block=8",
+                        "device.spare_fraction=0.5",
+                        "workload.uniform.read_fraction=0.5",
+                        "workload.uniform.requests=4000",
+                    ];
+                    let sets = [&layout.each_ref().map(String::as_str)[..], &rest, shared].concat();
+                    let (report, log) = run_own(&preset("limit", &sets));
+                    assert_eq!((&*report.status, report.workload.requests), ("complete", 4000), "{sets:?}");
+                    assert!(!log.all(OpKind::Erase, Cause::Gc).is_empty(), "{sets:?}: it collects");
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,196 @@
+//! Dispatch on channels that compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
+//!
+//! The oldest candidate of all channels starts first. A channel's candidate is kept until something changes that could make
+//! another one of it ([`super::queues::Channel::is_stale`]), so that a start costs a look at the ages and not at all queues.
+
+use super::dispatch::{Candidate, Choice};
+use super::settings::{self, BusOrder};
+use super::{Controller, MeteredFlash};
+use crate::connector::Agenda;
+use crate::device::Geometry;
+use crate::device::settings::Timing;
+use crate::firmware::Firmware;
+use crate::probe::Probe;
+use crate::units::{ChannelId, Nanos};
+
+/// What the channels share.
+pub(super) struct Competition {
+    /// Number of dies that may work at a time, if not all.
+    active_dies_max: Option<u32>,
+    /// Time in ns between two starts, on any channels.
+    switch_ns: Nanos,
+    /// The time from which the next operation may start on any channel.
+    slot_free_at: Nanos,
+    /// Whether the slot has an event at that time.
+    slot_is_set: bool,
+    /// By channel.
+    offers: Vec<Offer>,
+}
+
+/// A channel's candidate at the last look.
+#[derive(Clone, Copy)]
+struct Offer {
+    /// [`NONE`] without a candidate.
+    age: u64,
+    candidate: Option<Candidate>,
+}
+
+/// Older than no candidate.
+const NONE: u64 = u64::MAX;
+
+impl Competition {
+    /// What channels of a drive share; nothing if each of them works as if it were alone.
+    pub fn new(settings: &settings::Controller, timing: &Timing, geometry: &Geometry) -> Option<Self> {
+        let active_dies = settings.power_budget.as_ref().map_or(geometry.dies, |budget| budget.active_dies);
+        let active_dies_max = (active_dies < geometry.dies).then_some(active_dies);
+        (timing.channel_switch_ns > 0 || active_dies_max.is_some()).then(|| Competition {
+            active_dies_max,
+            switch_ns: timing.channel_switch_ns,
+            slot_free_at: 0,
+            slot_is_set: false,
+            offers: vec![Offer { age: NONE, candidate: None }; geometry.channels as usize],
+        })
+    }
+}
+
+impl Controller {
+    /// The slot's event.
+    pub(super) fn slot_is_free(&mut self) {
+        if let Some(competition) = &mut self.competition {
+            competition.slot_is_set = false;
+            self.mark_changed(ChannelId(0)); // a look at one channel leads to the choice among all
+        }
+    }
+
+    /// Starts all operations that can start now. As long as the budget does not bind, operations start in the order of a drive
+    /// without a budget.
+    #[inline(never)]
+    pub(super) fn dispatch_competing<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        let Some(mut competition) = self.competition.take() else { return };
+        while !self.changed.is_empty() {
+            while let Some(channel) = self.changed.take_lowest() {
+                self.dispatch_uncontested(&mut competition, agenda, channel, firmware, flash);
+            }
+            while self.power_left(&competition) > 0
+                && let Some((channel, candidate)) = self.oldest_of_channels(&mut competition, agenda)
+            {
+                if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
+                    self.start(agenda, channel, chosen, flash);
+                    self.is_bus_taken(agenda, channel);
+                    competition.slot_free_at = agenda.now() + competition.switch_ns;
+                    competition.slot_is_set = false;
+                }
+            }
+            if self.bus_order == BusOrder::CommandFirst {
+                (0..self.geometry.channels).for_each(|channel| self.send_all_data(agenda, ChannelId(channel), flash));
+            }
+            // A step of background work may have changed a channel that had been looked at before.
+        }
+        self.competition = Some(competition);
+    }
+
+    /// Starts the work of a channel that no other channel competes for: data transfers, and operations while the power budget
+    /// has room for them and for all older candidates.
+    fn dispatch_uncontested<P: Probe>(
+        &mut self,
+        competition: &mut Competition,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        while !self.is_bus_taken(agenda, channel) {
+            if self.data_goes_first(channel) {
+                self.send_oldest_data(agenda, channel, flash);
+                continue;
+            }
+            if competition.switch_ns > 0 {
+                return;
+            }
+            let Offer { age, candidate: Some(candidate) } = self.offer(competition, channel) else { return };
+            let left = self.power_left(competition);
+            let is_sure =
+                left >= self.geometry.channels || left > self.older_candidates(competition, agenda.now(), age);
+            if !is_sure {
+                return;
+            }
+            if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
+                self.start(agenda, channel, chosen, flash);
+            }
+        }
+    }
+
+    /// Number of further dies that the power budget allows to work. At 0, channels are looked at again when an operation ends.
+    fn power_left(&self, competition: &Competition) -> u32 {
+        let Some(most) = competition.active_dies_max else { return u32::MAX };
+        let idle: u32 = self.channels.iter().map(|channel| channel.idle.count_ones()).sum();
+        most.saturating_sub(self.geometry.dies - idle)
+    }
+
+    /// Number of channels with a candidate older than `age`.
+    fn older_candidates(&mut self, competition: &mut Competition, now: Nanos, age: u64) -> u32 {
+        let mut older = 0;
+        for channel in (0..self.geometry.channels).map(ChannelId) {
+            let could_start = now >= self.channels[channel.idx()].bus_free_at && !self.data_goes_first(channel);
+            older += u32::from(could_start && self.offer(competition, channel).age < age);
+        }
+        older
+    }
+
+    /// The channel with the oldest candidate, and that candidate. If the slot of the channel switch delay is not free yet, sets its
+    /// event instead.
+    fn oldest_of_channels(
+        &mut self,
+        competition: &mut Competition,
+        agenda: &mut Agenda,
+    ) -> Option<(ChannelId, Candidate)> {
+        let mut oldest = (NONE, None);
+        for channel in (0..self.geometry.channels).map(ChannelId) {
+            if !self.channels[channel.idx()].has_work() || self.is_bus_taken(agenda, channel) {
+                continue;
+            }
+            if agenda.now() < competition.slot_free_at {
+                if !competition.slot_is_set {
+                    competition.slot_is_set = true;
+                    agenda.reset(self.first_seat + self.slot_event(), competition.slot_free_at);
+                }
+                return None;
+            }
+            let Offer { age, candidate } = self.offer(competition, channel);
+            if age < oldest.0 {
+                oldest = (age, candidate.map(|candidate| (channel, candidate)));
+            }
+        }
+        oldest.1
+    }
+
+    /// A channel's candidate and its age.
+    #[inline]
+    fn offer(&mut self, competition: &mut Competition, channel: ChannelId) -> Offer {
+        let offer = &mut competition.offers[channel.idx()];
+        if std::mem::take(&mut self.channels[channel.idx()].is_stale) {
+            let candidate = self.peek(channel);
+            *offer = Offer { age: candidate.map_or(NONE, |candidate| self.age(candidate)), candidate };
+        }
+        let offer = *offer;
+        debug_assert!(
+            self.peek(channel).map_or(NONE, |candidate| self.age(candidate)) == offer.age,
+            "what can change a candidate makes its channel stale"
+        );
+        offer
+    }
+
+    /// A candidate's age: its plan number. Background work without a plan has the plan number that was free when the die asked
+    /// for it.
+    fn age(&self, candidate: Candidate) -> u64 {
+        match candidate.choice {
+            Choice::Head(op) | Choice::Oldest(op) => self.ops[op].seq,
+            Choice::Step | Choice::BypassedStep => self.dies[candidate.die.idx()].background_since,
+        }
+    }
+}
