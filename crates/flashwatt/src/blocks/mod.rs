@@ -346,11 +346,21 @@ impl BlockTable {
     pub fn lay_down(&mut self, block: BlockId, units: u32, mut lpn_of: impl FnMut(Ppn) -> Option<Lpn>) {
         self.open(block);
         let first = self.geometry.first_ppn(block).0;
-        for ppn in (first..first + units).map(Ppn) {
-            if let Some(lpn) = lpn_of(ppn) {
-                self.set_valid(ppn, lpn);
+        let row = block.idx() * self.words_per_block;
+        let mut valid = 0;
+        for (at, lpns) in self.lpns[first as usize..(first + units) as usize].chunks_mut(64).enumerate() {
+            let mut word = 0u64;
+            for (bit, entry) in (0..).zip(lpns) {
+                if let Some(lpn) = lpn_of(Ppn(first + 64 * at as u32 + bit)) {
+                    word |= 1 << bit;
+                    *entry = lpn.0 + 1;
+                }
             }
+            self.valid[row + at] |= word;
+            valid += word.count_ones();
         }
+        self.info[block.idx()].valid += valid as u16;
+        self.dies[self.geometry.die_of_block(block).idx()].valid += valid;
         if units == self.geometry.units_per_block {
             self.close(block);
         }

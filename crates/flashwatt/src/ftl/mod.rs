@@ -62,6 +62,17 @@ pub enum Grain {
     Block(u32),
 }
 
+/// What theory gives of a steady state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Steady {
+    /// The state.
+    Known,
+    /// The state under greedy collection, from which that under another policy is reached by few writes.
+    Near,
+    /// Nothing: nothing was laid down.
+    Unknown,
+}
+
 /// A translation layer.
 ///
 /// Contract: after a call the map is as if every operation of the plan had ended. A read names a page that plans so far have
@@ -134,16 +145,16 @@ pub trait Ftl: Send {
         false
     }
 
-    /// Lays down the steady state of uniform random writes of single pages, if theory gives it for this layer and its
-    /// policies. Returns false if it does not. `watch` counts the pages and may end the work.
+    /// Lays down the steady state of uniform random writes of single pages, as far as theory gives it for this layer and its
+    /// policies. `watch` counts the pages and may end the work.
     fn fill_steady(
         &mut self,
         _blocks: &mut BlockTable,
         _array: &mut Array,
         _rng: &mut Rng,
         _watch: &mut Watch,
-    ) -> Result<bool, Error> {
-        Ok(false)
+    ) -> Result<Steady, Error> {
+        Ok(Steady::Unknown)
     }
 
     /// The flash address of a logical page, as if all planned operations had ended. For checks and tests.

@@ -3,7 +3,8 @@
 use flashwatt::config::{Config, load};
 use flashwatt::{Error, Progress, Report, RunOptions, run};
 
-const BY_FORCE: &str = "gc.policy=fifo"; // theory gives the steady state for greedy collection only
+/// Theory gives the steady state for greedy collection only: under another policy writes follow.
+const BY_FORCE: &str = "gc.policy=fifo";
 
 fn config(sets: &[&str]) -> Config {
     let small = ["device.blocks_per_plane=64", "workload.uniform.requests=200000", "workload.uniform.read_fraction=1"];

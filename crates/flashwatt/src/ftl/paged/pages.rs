@@ -15,7 +15,7 @@ use crate::blocks::{BlockTable, Choice};
 use crate::device::{Array, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Chosen, Plan};
-use crate::ftl::{Allocation, Context, Setup};
+use crate::ftl::{Allocation, Context, Setup, Steady};
 use crate::gc::VictimPolicy;
 use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
@@ -111,9 +111,18 @@ impl Pages {
         self.low_watermark
     }
 
-    /// Whether the conditions hold under which theory gives the steady state.
-    pub fn is_mean_field(&self) -> bool {
-        self.policy_is_greedy && self.allocation == Allocation::Dynamic && self.geometry.units_per_page == 1
+    /// What theory gives of the steady state: of whole pages alone, and under greedy collection.
+    pub fn steady(&self) -> Steady {
+        match self.policy_is_greedy {
+            _ if self.geometry.units_per_page > 1 => Steady::Unknown,
+            true => Steady::Known,
+            false => Steady::Near,
+        }
+    }
+
+    /// Which die a page is written to.
+    pub fn allocation(&self) -> Allocation {
+        self.allocation
     }
 
     /// The physical page for a host write that begins at `lpn`, if a permitted die has one.

@@ -6,6 +6,8 @@
 //! the programmed pages that are valid; and b·ρ·(H_b − H_j) / (b − j) = 1 gives j. Within 0.1 % of brute force in
 //! write amplification at 128 pages per block (Van Houdt 2013; Desnoyers 2012).
 
+use super::Allocation;
+use super::pages::Pages;
 use crate::blocks::BlockTable;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
@@ -42,21 +44,28 @@ pub(in crate::ftl) struct Drive<'a> {
     pub rng: &'a mut Rng,
 }
 
-/// Lays the steady state down on a fresh drive, fills its map, and leaves `low_watermark` free blocks on each die. `watch`
+/// Lays the steady state down on a fresh drive, fills its map, and leaves the low watermark of free blocks on each die. `watch`
 /// counts the pages and may end the work.
 pub(in crate::ftl) fn lay_down(
     geometry: &Geometry,
-    low_watermark: u32,
+    pages: &Pages,
     drive: Drive,
     watch: &mut Watch,
 ) -> Result<(), Error> {
     let Drive { map, blocks, array, rng } = drive;
     let logical = u64::from(geometry.logical_units);
+    let dies = u64::from(geometry.dies);
     let mut lpns = Scattered::new(logical);
     for die in (0..geometry.dies).map(DieId) {
-        let share = |dies: u32| logical * u64::from(dies) / u64::from(geometry.dies);
-        let valid = share(die.0 + 1) - share(die.0);
-        let used = geometry.blocks_per_die - low_watermark;
+        // A die holds as many pages as every other one, of all or of its own: each of the drive's number of dies.
+        let (valid, first, stride) = match pages.allocation() {
+            Allocation::Dynamic => (logical * u64::from(die.0 + 1) / dies - logical * u64::from(die.0) / dies, 0, 1),
+            Allocation::Static => ((logical + dies - 1 - u64::from(die.0)) / dies, die.0, geometry.dies),
+        };
+        if pages.allocation() == Allocation::Static {
+            lpns = Scattered::new(valid);
+        }
+        let used = geometry.blocks_per_die - pages.low_watermark();
         let mut counts = fill_levels(geometry.pages_per_block, used as usize, valid, rng);
         for block in geometry.blocks_of(die).take(used as usize) {
             let Some(count) = counts.pop() else { break };
@@ -69,7 +78,7 @@ pub(in crate::ftl) fn lay_down(
                 rest -= 1;
                 is_valid.then(|| {
                     left -= 1;
-                    let lpn = lpns.next();
+                    let lpn = Lpn(first + stride * lpns.next());
                     map[lpn.idx()] = ppn.0 + 1;
                     lpn
                 })
@@ -138,7 +147,7 @@ fn even_out(levels: &mut [u32], b: u32, valid: u64) {
     }
 }
 
-/// All logical pages, each once, in scattered order: multiples of a number that is coprime to n and near n / φ.
+/// All numbers below n, each once, in scattered order: multiples of a number that is coprime to n and near n / φ.
 struct Scattered {
     n: u64,
     step: u64,
@@ -148,16 +157,17 @@ struct Scattered {
 impl Scattered {
     fn new(n: u64) -> Self {
         const INVERSE_GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
-        let mut step = ((n as f64 * INVERSE_GOLDEN_RATIO) as u64).max(1);
+        let mut step = ((n as f64 * INVERSE_GOLDEN_RATIO) as u64).max(1) % n.max(1);
         while gcd(step, n) != 1 {
             step += 1;
         }
         Scattered { n, step, at: 0 }
     }
 
-    fn next(&mut self) -> Lpn {
-        self.at = (self.at + self.step) % self.n;
-        Lpn(self.at as u32)
+    fn next(&mut self) -> u32 {
+        self.at += self.step; // less than 2 n
+        self.at -= if self.at < self.n { 0 } else { self.n };
+        self.at as u32
     }
 }
 
@@ -182,7 +192,7 @@ mod tests {
         let mut seen = vec![false; 1000];
         let mut lpns = Scattered::new(1000);
         for _ in 0..1000 {
-            assert!(!std::mem::replace(&mut seen[lpns.next().idx()], true));
+            assert!(!std::mem::replace(&mut seen[lpns.next() as usize], true));
         }
     }
 

@@ -16,7 +16,7 @@ pub use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
 use crate::ftl::plan::{Plan, PlanIndex};
-use crate::ftl::{Allocation, Context, DriveSize, Frontiers, Ftl, Room, Scheme, Setup};
+use crate::ftl::{Allocation, Context, DriveSize, Frontiers, Ftl, Room, Scheme, Setup, Steady};
 use crate::ftl::{Claims, RestoredDrive};
 use crate::models::mapping_memory::Tables;
 use crate::operation::Cause;
@@ -261,13 +261,13 @@ impl Ftl for PageFtl {
         array: &mut Array,
         rng: &mut Rng,
         watch: &mut Watch,
-    ) -> Result<bool, Error> {
-        let is_known = self.pages.is_mean_field();
-        if is_known {
+    ) -> Result<Steady, Error> {
+        let steady = self.pages.steady();
+        if steady != Steady::Unknown {
             let drive = steady::Drive { map: self.map.entries(), blocks, array, rng };
-            steady::lay_down(&self.geometry, self.pages.low_watermark(), drive, watch)?;
+            steady::lay_down(&self.geometry, &self.pages, drive, watch)?;
         }
-        Ok(is_known)
+        Ok(steady)
     }
 
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
