@@ -2,6 +2,7 @@
 
 use std::hint::cold_path;
 
+use super::queues::ways;
 use crate::units::ChannelId;
 
 const BITS: u32 = u64::BITS;
@@ -46,6 +47,33 @@ impl ChannelSet {
         self.first |= u64::from(really) << channel.0;
     }
 
+    /// Adds a channel, or takes it out.
+    #[inline(always)]
+    pub fn put(&mut self, channel: ChannelId, is_in: bool) {
+        let (word, bit) = (channel.0 / BITS, channel.0 % BITS);
+        let set = |bits: u64, bit: u32, is_in: bool| bits & !(1 << bit) | u64::from(is_in) << bit;
+        match self.words.get_mut(word as usize) {
+            None => self.first = set(self.first, bit, is_in),
+            Some(bits) => {
+                *bits = set(*bits, bit, is_in);
+                self.first = set(self.first, word, *bits != 0);
+            }
+        }
+    }
+
+    /// Number of words of [`Self::of_word`].
+    #[inline(always)]
+    pub fn words(&self) -> usize {
+        self.words.len().max(1)
+    }
+
+    /// The channels of one of the words, in ascending order, as they are now.
+    #[inline(always)]
+    pub fn of_word(&self, word: usize) -> impl Iterator<Item = ChannelId> + use<> {
+        let bits = self.words.get(word).copied().unwrap_or(self.first);
+        ways(bits).map(move |bit| ChannelId(BITS * word as u32 + bit))
+    }
+
     /// Takes the lowest channel.
     #[inline(always)]
     pub fn take_lowest(&mut self) -> Option<ChannelId> {
@@ -84,20 +112,24 @@ mod tests {
         #[test]
         fn gives_what_an_ordered_set_gives(
             channels in prop_oneof![1..=64u32, 65..=4096u32],
-            steps in prop::collection::vec((0..4096u32, any::<bool>(), any::<bool>()), 1..300),
+            steps in prop::collection::vec((0..4096u32, any::<bool>(), 0..4u8), 1..300),
         ) {
             let mut set = ChannelSet::new(channels);
             let mut expected = BTreeSet::new();
-            for (number, really, takes) in steps {
+            for (number, really, what) in steps {
                 let number = number % channels;
-                if takes {
-                    prop_assert_eq!(set.take_lowest().map(|channel| channel.0), expected.pop_first());
-                } else {
-                    set.add_if(really, ChannelId(number));
-                    if really {
-                        expected.insert(number);
-                    }
+                match what {
+                    0 => prop_assert_eq!(set.take_lowest().map(|channel| channel.0), expected.pop_first()),
+                    1 => set.put(ChannelId(number), really),
+                    _ => set.add_if(really, ChannelId(number)),
                 }
+                if what > 0 && really {
+                    expected.insert(number);
+                } else if what == 1 {
+                    expected.remove(&number);
+                }
+                let all: Vec<u32> = (0..set.words()).flat_map(|word| set.of_word(word)).map(|one| one.0).collect();
+                prop_assert!(all.iter().eq(&expected), "{all:?} {expected:?}");
                 prop_assert_eq!(set.is_empty(), expected.is_empty());
                 prop_assert_eq!(set.has(ChannelId(number)), expected.contains(&number));
             }

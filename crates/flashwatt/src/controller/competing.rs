@@ -3,6 +3,7 @@
 //! The oldest candidate of all channels starts first. A channel's candidate is kept until something changes that could make
 //! another one of it ([`super::queues::Channel::is_stale`]), so that a start costs a look at the ages and not at all queues.
 
+use super::channel_set::ChannelSet;
 use super::dispatch::{Candidate, Choice};
 use super::settings::{self, BusOrder};
 use super::{Controller, MeteredFlash};
@@ -23,6 +24,8 @@ pub(super) struct Competition {
     slot_free_at: Nanos,
     /// Whether the slot has an event at that time.
     slot_is_set: bool,
+    /// The channels that had work for their bus at the last look.
+    with_work: ChannelSet,
     /// By channel.
     offers: Vec<Offer>,
 }
@@ -48,6 +51,7 @@ impl Competition {
             switch_ns: timing.channel_switch_ns,
             slot_free_at: 0,
             slot_is_set: false,
+            with_work: ChannelSet::new(geometry.channels),
             offers: vec![Offer { age: NONE, candidate: None }; geometry.channels as usize],
         })
     }
@@ -72,26 +76,61 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let Some(mut competition) = self.competition.take() else { return };
-        while !self.changed.is_empty() {
-            while let Some(channel) = self.changed.take_lowest() {
-                self.dispatch_uncontested(&mut competition, agenda, channel, firmware, flash);
-            }
-            while self.power_left(&competition) > 0
-                && let Some((channel, candidate)) = self.oldest_of_channels(&mut competition, agenda)
-            {
-                if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
-                    self.start(agenda, channel, chosen, flash);
-                    self.is_bus_taken(agenda, channel);
-                    competition.slot_free_at = agenda.now() + competition.switch_ns;
-                    competition.slot_is_set = false;
+        while let Some(channel) = self.changed.take_lowest() {
+            self.dispatch_uncontested(&mut competition, agenda, channel, firmware, flash);
+            competition.with_work.put(channel, self.channels[channel.idx()].has_work());
+            if self.changed.is_empty() {
+                // A step of background work may change a channel that has been looked at before.
+                self.start_oldest(&mut competition, agenda, firmware, flash);
+                if self.bus_order == BusOrder::CommandFirst {
+                    self.send_waiting_data(&competition, agenda, flash);
                 }
             }
-            if self.bus_order == BusOrder::CommandFirst {
-                (0..self.geometry.channels).for_each(|channel| self.send_all_data(agenda, ChannelId(channel), flash));
-            }
-            // A step of background work may have changed a channel that had been looked at before.
         }
         self.competition = Some(competition);
+    }
+
+    /// Starts the oldest candidates of all channels, as far as the budget and the slot allow it.
+    #[inline(always)]
+    fn start_oldest<P: Probe>(
+        &mut self,
+        competition: &mut Competition,
+        agenda: &mut Agenda,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        let now = agenda.now();
+        while self.power_left(competition) > 0 && !competition.with_work.is_empty() {
+            if now < competition.slot_free_at {
+                if !competition.slot_is_set {
+                    competition.slot_is_set = true;
+                    agenda.reset(self.first_seat + self.slot_event(), competition.slot_free_at);
+                }
+                return;
+            }
+            let Some((channel, candidate)) = self.oldest_of_channels(competition, agenda) else { return };
+            if let Some(chosen) = self.commit(now, channel, candidate, firmware, flash) {
+                self.start(agenda, channel, chosen, flash);
+                self.is_bus_taken(agenda, channel);
+                competition.with_work.put(channel, self.channels[channel.idx()].has_work());
+                competition.slot_free_at = now + competition.switch_ns;
+                competition.slot_is_set = false;
+            }
+        }
+    }
+
+    /// Sends data that waits where a command went first.
+    fn send_waiting_data<P: Probe>(
+        &mut self,
+        competition: &Competition,
+        agenda: &mut Agenda,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        for word in 0..competition.with_work.words() {
+            for channel in competition.with_work.of_word(word) {
+                self.send_all_data(agenda, channel, flash);
+            }
+        }
     }
 
     /// Starts the work of a channel that no other channel competes for: data transfers, and operations while the power budget
@@ -142,28 +181,22 @@ impl Controller {
         older
     }
 
-    /// The channel with the oldest candidate, and that candidate. If the slot of the channel switch delay is not free yet, sets its
-    /// event instead.
+    /// The channel with the oldest candidate, and that candidate.
     fn oldest_of_channels(
         &mut self,
         competition: &mut Competition,
         agenda: &mut Agenda,
     ) -> Option<(ChannelId, Candidate)> {
         let mut oldest = (NONE, None);
-        for channel in (0..self.geometry.channels).map(ChannelId) {
-            if !self.channels[channel.idx()].has_work() || self.is_bus_taken(agenda, channel) {
-                continue;
-            }
-            if agenda.now() < competition.slot_free_at {
-                if !competition.slot_is_set {
-                    competition.slot_is_set = true;
-                    agenda.reset(self.first_seat + self.slot_event(), competition.slot_free_at);
+        for word in 0..competition.with_work.words() {
+            for channel in competition.with_work.of_word(word) {
+                if self.is_bus_taken(agenda, channel) {
+                    continue;
                 }
-                return None;
-            }
-            let Offer { age, candidate } = self.offer(competition, channel);
-            if age < oldest.0 {
-                oldest = (age, candidate.map(|candidate| (channel, candidate)));
+                let Offer { age, candidate } = self.offer(competition, channel);
+                if age < oldest.0 {
+                    oldest = (age, candidate.map(|candidate| (channel, candidate)));
+                }
             }
         }
         oldest.1
