@@ -1,10 +1,10 @@
 //! Dispatch on channels that compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
 //!
 //! The oldest candidate of all channels starts first. A channel's candidate is kept until something changes that could make
-//! another one of it ([`super::queues::Channel::is_stale`]), so that a start costs a look at the ages and not at all queues.
+//! another one of it ([`super::queues::Channel::stale`]), so that a start costs a look at the ages and not at all queues.
 
-use super::channel_set::ChannelSet;
 use super::dispatch::{Candidate, Choice};
+use super::queues::Channel;
 use super::settings::{self, BusOrder};
 use super::{Controller, MeteredFlash};
 use crate::connector::Agenda;
@@ -24,18 +24,8 @@ pub(super) struct Competition {
     slot_free_at: Nanos,
     /// Whether the slot has an event at that time.
     slot_is_set: bool,
-    /// The channels that had work for their bus at the last look.
-    with_work: ChannelSet,
-    /// By channel.
-    offers: Vec<Offer>,
-}
-
-/// A channel's candidate at the last look.
-#[derive(Clone, Copy)]
-struct Offer {
-    /// [`NONE`] without a candidate.
-    age: u64,
-    candidate: Option<Candidate>,
+    /// By channel, the age of its candidate at the last look; [`NONE`] without one.
+    ages: Vec<u64>,
 }
 
 /// Older than no candidate.
@@ -51,8 +41,7 @@ impl Competition {
             switch_ns: timing.channel_switch_ns,
             slot_free_at: 0,
             slot_is_set: false,
-            with_work: ChannelSet::new(geometry.channels),
-            offers: vec![Offer { age: NONE, candidate: None }; geometry.channels as usize],
+            ages: vec![NONE; geometry.channels as usize],
         })
     }
 }
@@ -76,14 +65,16 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let Some(mut competition) = self.competition.take() else { return };
-        while let Some(channel) = self.changed.take_lowest() {
-            self.dispatch_uncontested(&mut competition, agenda, channel, firmware, flash);
-            competition.with_work.put(channel, self.channels[channel.idx()].has_work());
+        while let Some(channels) = self.changed.take_lowest() {
+            for channel in channels {
+                self.dispatch_uncontested(&mut competition, agenda, ChannelId(channel), firmware, flash);
+            }
             if self.changed.is_empty() {
                 // A step of background work may change a channel that has been looked at before.
                 self.start_oldest(&mut competition, agenda, firmware, flash);
                 if self.bus_order == BusOrder::CommandFirst {
-                    self.send_waiting_data(&competition, agenda, flash);
+                    (0..self.geometry.channels)
+                        .for_each(|channel| self.send_all_data(agenda, ChannelId(channel), flash));
                 }
             }
         }
@@ -100,7 +91,7 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let now = agenda.now();
-        while self.power_left(competition) > 0 && !competition.with_work.is_empty() {
+        while self.power_left(competition) > 0 && self.channels.iter().any(Channel::has_work) {
             if now < competition.slot_free_at {
                 if !competition.slot_is_set {
                     competition.slot_is_set = true;
@@ -112,23 +103,8 @@ impl Controller {
             if let Some(chosen) = self.commit(now, channel, candidate, firmware, flash) {
                 self.start(agenda, channel, chosen, flash);
                 self.is_bus_taken(agenda, channel);
-                competition.with_work.put(channel, self.channels[channel.idx()].has_work());
                 competition.slot_free_at = now + competition.switch_ns;
                 competition.slot_is_set = false;
-            }
-        }
-    }
-
-    /// Sends data that waits where a command went first.
-    fn send_waiting_data<P: Probe>(
-        &mut self,
-        competition: &Competition,
-        agenda: &mut Agenda,
-        flash: &mut MeteredFlash<P>,
-    ) {
-        for word in 0..competition.with_work.words() {
-            for channel in competition.with_work.of_word(word) {
-                self.send_all_data(agenda, channel, flash);
             }
         }
     }
@@ -151,7 +127,8 @@ impl Controller {
             if competition.switch_ns > 0 {
                 return;
             }
-            let Offer { age, candidate: Some(candidate) } = self.offer(competition, channel) else { return };
+            let age = self.age_of(competition, channel);
+            let Some(candidate) = self.peek(channel) else { return };
             let left = self.power_left(competition);
             let is_sure =
                 left >= self.geometry.channels || left > self.older_candidates(competition, agenda.now(), age);
@@ -176,7 +153,7 @@ impl Controller {
         let mut older = 0;
         for channel in (0..self.geometry.channels).map(ChannelId) {
             let could_start = now >= self.channels[channel.idx()].bus_free_at && !self.data_goes_first(channel);
-            older += u32::from(could_start && self.offer(competition, channel).age < age);
+            older += u32::from(could_start && self.age_of(competition, channel) < age);
         }
         older
     }
@@ -188,34 +165,32 @@ impl Controller {
         agenda: &mut Agenda,
     ) -> Option<(ChannelId, Candidate)> {
         let mut oldest = (NONE, None);
-        for word in 0..competition.with_work.words() {
-            for channel in competition.with_work.of_word(word) {
-                if self.is_bus_taken(agenda, channel) {
-                    continue;
-                }
-                let Offer { age, candidate } = self.offer(competition, channel);
-                if age < oldest.0 {
-                    oldest = (age, candidate.map(|candidate| (channel, candidate)));
-                }
+        for channel in (0..self.geometry.channels).map(ChannelId) {
+            if self.channels[channel.idx()].has_work() && !self.is_bus_taken(agenda, channel) {
+                let age = self.age_of(competition, channel);
+                oldest = if age < oldest.0 { (age, Some(channel)) } else { oldest };
             }
         }
-        oldest.1
+        let channel = oldest.1?;
+        Some((channel, self.peek(channel)?))
     }
 
-    /// A channel's candidate and its age.
-    #[inline]
-    fn offer(&mut self, competition: &mut Competition, channel: ChannelId) -> Offer {
-        let offer = &mut competition.offers[channel.idx()];
-        if std::mem::take(&mut self.channels[channel.idx()].is_stale) {
-            let candidate = self.peek(channel);
-            *offer = Offer { age: candidate.map_or(NONE, |candidate| self.age(candidate)), candidate };
+    /// The age of a channel's candidate.
+    #[inline(always)]
+    fn age_of(&mut self, competition: &mut Competition, channel: ChannelId) -> u64 {
+        let age = &mut competition.ages[channel.idx()];
+        if self.channels[channel.idx()].stale != 0 {
+            *age = self.age_by_queues(channel);
+            self.channels[channel.idx()].stale = 0;
         }
-        let offer = *offer;
-        debug_assert!(
-            self.peek(channel).map_or(NONE, |candidate| self.age(candidate)) == offer.age,
-            "what can change a candidate makes its channel stale"
-        );
-        offer
+        let age = *age;
+        debug_assert_eq!(age, self.age_by_queues(channel), "what can change a candidate makes its channel stale");
+        age
+    }
+
+    #[inline(never)]
+    fn age_by_queues(&mut self, channel: ChannelId) -> u64 {
+        self.peek(channel).map_or(NONE, |candidate| self.age(candidate))
     }
 
     /// A candidate's age: its plan number. Background work without a plan has the plan number that was free when the die asked

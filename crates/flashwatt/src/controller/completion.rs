@@ -97,8 +97,8 @@ impl Controller {
         let (channel, way, id, start) = (state.channel, state.way, state.running, state.started);
         (state.running, state.stage) = (OpId::NONE, OpStage::Idle);
         let bus = &mut self.channels[channel.idx()];
-        bus.idle |= 1 << way;
-        bus.is_stale = true;
+        let bit = 1 << way;
+        (bus.idle, bus.stale) = (bus.idle | bit, bus.stale | bit);
         let op = &self.ops[id];
         let (cause, at, request) = (op.cause, op.at, op.request);
         let (half_done, other) = (kind == OpKind::Read && op.turns_into_program(), op.other);

@@ -63,13 +63,14 @@ impl Controller {
     /// Starts all operations that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
-        while let Some(channel) = self.changed.take_lowest() {
-            if self.competition.is_some() {
-                cold_path();
-                self.mark_changed(channel);
-                return self.dispatch_competing(agenda, firmware, flash);
+        if self.competition.is_some() {
+            cold_path();
+            return self.dispatch_competing(agenda, firmware, flash);
+        }
+        while let Some(channels) = self.changed.take_lowest() {
+            for channel in channels {
+                self.dispatch_channel(agenda, ChannelId(channel), firmware, flash);
             }
-            self.dispatch_channel(agenda, channel, firmware, flash);
         }
     }
 
@@ -240,7 +241,7 @@ impl Controller {
         if let Some(places) = &mut self.many_ways {
             cold_path();
             let bus = &mut self.channels[channel.idx()];
-            return places.best(channel, candidates, &mut bus.stale_ways, &self.dies, &self.ops);
+            return places.best(channel, candidates, &mut bus.stale, &self.dies, &self.ops);
         }
         let queue = |way: u32| self.dies[self.geometry.die_at(channel, way).idx()].ready.trailing_zeros() as u8;
         let first = candidates.trailing_zeros();
@@ -370,8 +371,8 @@ impl Controller {
         }
         let course = self.courses.of(kind);
         let state = &mut self.channels[channel.idx()];
-        state.idle &= !(1 << way);
-        state.is_stale = true;
+        let bit = 1 << way;
+        (state.idle, state.stale) = (state.idle & !bit, state.stale | bit);
         state.bus_free_at = now + course.array_start_ns;
         let state = &mut self.dies[die.idx()];
         (state.running, state.started, state.stage) = (id, now, course.stage);

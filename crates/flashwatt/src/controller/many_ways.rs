@@ -19,6 +19,8 @@ const SEQ_BITS: u32 = 56;
 /// The places of all dies.
 pub(super) struct ManyWays {
     geometry: Geometry,
+    /// Whether nobody else looks at what is stale: channels that compete do ([`super::competing`]).
+    is_alone: bool,
     /// By channel and way: the queue that the die would serve, and the plan number of the operation in front of it.
     places: Vec<u64>,
     /// By channel and way: the plan number of the read whose data waits for the bus.
@@ -27,10 +29,10 @@ pub(super) struct ManyWays {
 
 impl ManyWays {
     /// Places of a drive whose channels have many dies; nothing for another one.
-    pub fn new(geometry: &Geometry) -> Option<Self> {
+    pub fn new(geometry: &Geometry, is_alone: bool) -> Option<Self> {
         let dies = geometry.dies as usize;
         let has_many = geometry.ways > FEW;
-        has_many.then(|| ManyWays { geometry: geometry.clone(), places: vec![0; dies], data: vec![0; dies] })
+        has_many.then(|| ManyWays { geometry: geometry.clone(), is_alone, places: vec![0; dies], data: vec![0; dies] })
     }
 
     /// The best of the dies in `candidates`, and the queue that it would serve. The oldest operation is the best among those of one
@@ -48,7 +50,9 @@ impl ManyWays {
         for way in ways(*stale & candidates) {
             self.places[first + way as usize] = self.place(channel, way, dies, ops);
         }
-        *stale &= !candidates;
+        if self.is_alone {
+            *stale = 0; // a die that is no candidate becomes one by a change
+        }
         debug_assert!(
             ways(candidates).all(|way| self.places[first + way as usize] == self.place(channel, way, dies, ops)),
             "what can change a die's place makes it stale"

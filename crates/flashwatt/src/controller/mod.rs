@@ -90,13 +90,14 @@ impl Controller {
     /// A controller with all dies idle. `preemptible`: host operations may run between the steps of a collection.
     pub fn new(settings: &settings::Controller, timing: &Timing, preemptible: bool, geometry: &Geometry) -> Self {
         let courses = Courses::new(timing);
+        let competition = Competition::new(settings, timing, geometry).map(Box::new);
         Controller {
             courses,
             timing: timing.clone(),
             order: settings.policy.build,
             bus_order: settings.bus_order,
-            many_ways: ManyWays::new(geometry),
-            competition: Competition::new(settings, timing, geometry).map(Box::new),
+            many_ways: ManyWays::new(geometry, competition.is_none()),
+            competition,
             queues: queues::queues_of(&settings.policy.build),
             preemptible,
             rests: false,
@@ -107,6 +108,7 @@ impl Controller {
                 .map(|die| DieQueue {
                     channel: geometry.channel_of(die),
                     way: geometry.way_of(die),
+                    bit: 1 << geometry.way_of(die),
                     ..DieQueue::default()
                 })
                 .collect(),

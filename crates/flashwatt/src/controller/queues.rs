@@ -24,6 +24,8 @@ pub(super) struct OpList {
 pub(super) struct DieQueue {
     pub channel: ChannelId,
     pub way: u32,
+    /// Its bit among those of its channel.
+    pub bit: u64,
     pub stage: OpStage,
     pub running: OpId,
     /// Start time of the running operation.
@@ -46,6 +48,7 @@ impl Default for DieQueue {
         DieQueue {
             channel: ChannelId(0),
             way: 0,
+            bit: 1,
             stage: OpStage::Idle,
             running: OpId::NONE,
             started: 0,
@@ -72,10 +75,9 @@ pub(super) struct Channel {
     pub bus_free_at: Nanos,
     /// Whether an event will cause a look at the channel when the bus is free: its own, or that of a die that moves data out.
     pub scheduled: bool,
-    /// Whether its candidate may be another one than at the last look of [`super::competing`].
-    pub is_stale: bool,
-    /// Dies whose place in [`super::many_ways`] may be another one than when it was last found.
-    pub stale_ways: u64,
+    /// Dies whose choices may be others than at the last look of [`super::competing`] or [`super::many_ways`]. Other drives never
+    /// look.
+    pub stale: u64,
 }
 
 impl Channel {
@@ -86,16 +88,8 @@ impl Channel {
             data_waits: 0,
             bus_free_at: 0,
             scheduled: false,
-            is_stale: true,
-            stale_ways: u64::MAX,
+            stale: u64::MAX,
         }
-    }
-
-    /// A die's choices may be others than they were.
-    #[inline(always)]
-    pub fn goes_stale(&mut self, way: u32) {
-        self.is_stale = true;
-        self.stale_ways |= 1 << way;
     }
 
     /// Whether an operation or data could use the bus if it were free.
@@ -247,11 +241,11 @@ impl Controller {
     fn set_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
         state.ready |= u32::from(really) << queue as u32;
-        let (channel, way) = (state.channel, state.way);
+        let (channel, way, bit) = (state.channel, state.way, state.bit);
         let bus = &mut self.channels[channel.idx()];
         bus.ready |= u64::from(really) << way;
+        bus.stale |= bit;
         let is_idle = bus.idle >> way & 1 != 0; // a busy die is looked at when it becomes idle
-        bus.goes_stale(way);
         self.changed.add_if(really & is_idle, channel);
     }
 
@@ -266,9 +260,9 @@ impl Controller {
     fn clear_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
         state.ready &= !(u32::from(really) << queue as u32);
-        let (channel, way, has_none) = (state.channel, state.way, state.ready == 0);
+        let (channel, way, bit, has_none) = (state.channel, state.way, state.bit, state.ready == 0);
         let bus = &mut self.channels[channel.idx()];
         bus.ready &= !(u64::from(has_none) << way);
-        bus.goes_stale(way);
+        bus.stale |= bit;
     }
 }
