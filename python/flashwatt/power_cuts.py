@@ -42,6 +42,7 @@ _KINDS: dict[str, Any] = {
     **dict.fromkeys(("seed", "logical_units", "unit_bytes", "run_ns", "operations"), int),
     **dict.fromkeys(("twice", "has_volatile_buffer"), bool),
     "when": dict,
+    "capacitors": (dict, type(None)),
     "warnings": list,
     "cuts": list,
 }
@@ -62,6 +63,8 @@ _FIGURES = (
     "scan_memory_bytes",
 )
 """What every cut has, beside its time and the operations before it; a second one has no lost requests of its own."""
+_DUMP = ("dump_pages", "dump_ns", "dump_energy_j", "capacitance_f")
+"""What a first cut has beside that if the drive has capacitors."""
 
 
 class Spread(NamedTuple):
@@ -88,6 +91,26 @@ class Loss(NamedTuple):
     after_ns: int | None
     """From the first power on to the second cut, if the loss came with that one."""
     lost_units: int
+
+
+class Capacitors(NamedTuple):
+    """The capacitors of a drive: their voltages, and what they must be able to do.
+
+    The latter is to bring a full write buffer to flash, when an erase of each die has just begun.
+    """
+
+    max_v: float
+    """Voltage in V to which they are charged."""
+    min_v: float
+    """Voltage in V at which the drive stops."""
+    dump_pages: int
+    """Pages of a full write buffer."""
+    dump_ns: int
+    """Time until all of it is on flash."""
+    dump_energy_j: float
+    """Energy of the drive in that time."""
+    capacitance_f: float
+    """The capacitance that gives this energy: 2 · energy / (max_v² - min_v²)."""
 
 
 class Crash:
@@ -154,10 +177,17 @@ class Crash:
     def has_volatile_buffer(self) -> bool:
         """Whether the drive has a volatile write buffer.
 
-        Without one a write is durable when it has completed. With one it is durable when it has completed with forced
-        unit access (FUA), or when a flush has completed that came after the write's completion.
+        Without one, or with one that capacitors protect, a write is durable when it has completed. With one it is
+        durable when it has completed with forced unit access (FUA), or when a flush has completed that came after the
+        write's completion.
         """
         return bool(self._content["has_volatile_buffer"])
+
+    @property
+    def capacitors(self) -> Capacitors | None:
+        """The capacitors that bring the write buffer's content to flash at a cut; None if there are none."""
+        found = self._content.get("capacitors")
+        return Capacitors(**found) if found else None
 
     @property
     def logical_units(self) -> int:
@@ -207,13 +237,18 @@ class Crash:
         requests are served, `energy_j` in that time, `spare_reads` (reads of spare areas), `reads`, `programs`,
         `erases`, and `scan_memory_bytes`, the memory that the scan needs.
 
+        With capacitors also what they did at the cut: `dump_pages`, pages of the write buffer that were programmed;
+        `dump_ns`, the time from the cut until operations under way had ended and these pages were on flash;
+        `dump_energy_j`, the energy of the drive in that time; and `capacitance_f`, the capacitance that gives it.
+
         With `twice` there are also `second_after_ns`, the time from the first power on to the second cut, and the
         columns of the second cut and of the recovery from it, each with `second_` before its name.
         """
         import polars as pl
 
         rows = [_row(cut) for cut in self._content["cuts"]]
-        names = dict.fromkeys(["at_ns", "operations", *_FIGURES, *(key for row in rows for key in row)])
+        always = ["at_ns", "operations", *_FIGURES, *(_DUMP if self._content.get("capacitors") else ())]
+        names = dict.fromkeys([*always, *(key for row in rows for key in row)])
         return pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
 
     def spread(self, figure: str, *, second: bool = False) -> Spread | None:
@@ -378,9 +413,9 @@ def _series(name: str, values: list[Any]) -> pl.Series:
 
     from flashwatt.base.frames import column
 
-    if name.removeprefix("second_") not in ("at_ns", "after_ns", "operations", *_FIGURES):
+    if name.removeprefix("second_") not in ("at_ns", "after_ns", "operations", *_FIGURES, *_DUMP):
         return column(name, values)
-    return pl.Series(name, values, dtype=pl.Float64 if name.endswith("_j") else pl.UInt64)
+    return pl.Series(name, values, dtype=pl.Float64 if name.endswith(("_j", "_f")) else pl.UInt64)
 
 
 def _check(content: Json, name: str) -> None:
@@ -389,12 +424,16 @@ def _check(content: Json, name: str) -> None:
     for key, kind in _KINDS.items():
         if not isinstance(content.get(key), kind):
             raise _core.FlashwattError(f"{name}: {key}: found {shown(content.get(key))}; {expected}")
+    places: list[tuple[str, Any, Sequence[str]]] = []
+    if content.get("capacitors") is not None:
+        places.append(("capacitors", content.get("capacitors"), Capacitors._fields))
+    figures = (*_FIGURES, *(_DUMP if places else ()))
     for number, cut in enumerate(content["cuts"]):
-        places: list[tuple[str, Any, Sequence[str]]] = [("", cut, ("at_ns", "operations", *_FIGURES))]
+        places.append((f"cuts[{number}]", cut, ("at_ns", "operations", *figures)))
         if isinstance(cut, dict) and "again" in cut:
-            places.append((".again", cut["again"], ("after_ns", *_FIGURES[1:])))
-        for place, one, keys in places:
-            for key in keys:
-                value = one.get(key) if isinstance(one, dict) else None
-                if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-                    raise _core.FlashwattError(f"{name}: cuts[{number}]{place}.{key}: found {shown(value)}; {expected}")
+            places.append((f"cuts[{number}].again", cut["again"], ("after_ns", *_FIGURES[1:])))
+    for place, one, keys in places:
+        for key in keys:
+            value = one.get(key) if isinstance(one, dict) else None
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise _core.FlashwattError(f"{name}: {place}.{key}: found {shown(value)}; {expected}")

@@ -21,6 +21,8 @@ pub struct Firmware {
     pub rng: Rng,
     /// The plan of the last call.
     pub plan: Plan,
+    /// Blocks kept for the content of the write buffer at a power cut, sorted by die; none in runs without cuts.
+    pub dump_blocks: Vec<BlockId>,
 }
 
 impl Firmware {
@@ -31,6 +33,7 @@ impl Firmware {
             blocks: BlockTable::new(geometry.clone()),
             rng: Rng::new(seed ^ STREAM),
             plan: Plan::default(),
+            dump_blocks: Vec::new(),
         }
     }
 
@@ -100,6 +103,7 @@ impl Firmware {
     /// The deciding half of a drive after a power cut, from what a scan of all spare areas found. Plan numbers go on from `next`.
     pub fn rebuilt(mut self, found: &Found, array: &mut Array, next: PlanNumber) -> Self {
         self.blocks = BlockTable::rebuilt(found, array);
+        self.dump_blocks = found.dump_blocks.to_vec();
         self.ftl.rebuild(found, &mut self.blocks, array);
         self.plan.number_from(next);
         self
@@ -122,9 +126,26 @@ impl Firmware {
         }
     }
 
+    /// Keeps blocks of each die for the content of the write buffer at a power cut. The translation layer never sees them.
+    pub fn keep_dump_blocks(&mut self) {
+        let geometry = self.blocks.geometry();
+        let (dies, of_die) = (geometry.dies, geometry.dump_blocks);
+        for die in (0..dies).flat_map(|die| (0..of_die).map(move |_| DieId(die))) {
+            let Some(block) = self.blocks.take_free(die, None) else {
+                unreachable!("the configuration has blocks of {die} for the write buffer");
+            };
+            self.blocks.condemn(block);
+            self.dump_blocks.push(block);
+        }
+    }
+
     /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();
+        if self.dump_blocks.contains(&block) {
+            self.blocks.erased(block);
+            return self.blocks.keep_apart(block);
+        }
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.erased(block, &mut cx, &mut self.plan);
     }

@@ -113,6 +113,9 @@ pub trait Probe {
     #[inline(always)]
     fn buffer(&mut self, _now: Nanos, _event: &BufferEvent) {}
 
+    /// After a power cut, an entry of the write buffer holds again what capacitors had brought to flash: this version of a unit.
+    fn taken_back(&mut self, _entry: EntryId, _lpn: Lpn, _version: u64) {}
+
     /// All requested work is done, and the drive is at rest.
     fn at_rest(&mut self, _brain: &Firmware, _array: &Array) {}
 
@@ -167,6 +170,11 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
     fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
         self.0.buffer(now, event);
         self.1.buffer(now, event);
+    }
+
+    fn taken_back(&mut self, entry: EntryId, lpn: Lpn, version: u64) {
+        self.0.taken_back(entry, lpn, version);
+        self.1.taken_back(entry, lpn, version);
     }
 
     fn at_rest(&mut self, firmware: &Firmware, array: &Array) {

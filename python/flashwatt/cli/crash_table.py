@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from flashwatt.power_cuts import Crash
+    from flashwatt.power_cuts import Capacitors, Crash
 
     Write = Callable[[float], str]
 
@@ -27,6 +27,10 @@ def _bytes(value: float) -> str:
 
 def _joules(value: float) -> str:
     return si(value, "J")
+
+
+def _farads(value: float) -> str:
+    return si(value, "F")
 
 
 _LOST: dict[str, tuple[str, Write]] = {
@@ -45,6 +49,13 @@ _COST: dict[str, tuple[str, Write]] = {
     "erases": ("  erases", count),
     "scan_memory_bytes": ("memory for the scan", _bytes),
 }
+_DUMP: dict[str, tuple[str, Write]] = {
+    "dump_pages": ("pages from the write buffer", count),
+    "dump_ns": ("time by capacitors", duration),
+    "dump_energy_j": ("energy by capacitors", _joules),
+    "capacitance_f": ("capacitance for it", _farads),
+}
+"""What capacitors did at the cut, if there are any."""
 _AGAIN: dict[str, tuple[str, Write]] = {
     "after_ns": ("second cut, after power on", duration),
     **{key: one for key, one in _LOST.items() if key != "requests_lost"},
@@ -62,7 +73,8 @@ def show(found: Crash, console: Console | None = None) -> None:
 
 
 def _show_cuts(found: Crash, console: Console) -> None:
-    emit(console, _table(found, "", (_LOST, _COST), second=False))
+    blocks = (_LOST, *((_DUMP,) if found.capacitors else ()), _COST)
+    emit(console, _table(found, "", blocks, second=False))
     if found.spread("lost_units", second=True) is not None:
         emit(console, _table(found, "\nThe second cut, during that recovery", (_AGAIN, _COST), second=True))
     emit(console, _verdict(found))
@@ -73,6 +85,9 @@ def _heading(found: Crash) -> Iterator[tuple[str, str]]:
     yield f"{count(found.logical_units)} units of {size(found.unit_bytes)} (entries of the map)", "dim"
     if found.has_volatile_buffer:
         yield "volatile write buffer: a write is durable by FUA or a later flush", "dim"
+    elif found.capacitors:
+        yield "write buffer with capacitors: a write is durable when it has completed", "dim"
+        yield _sizing(found.capacitors), "dim"
     else:
         yield "no volatile write buffer: a write is durable when it has completed", "dim"
     twice, operations = ", each twice" if found.twice else "", counted(found.operations, "flash operation")
@@ -82,6 +97,13 @@ def _heading(found: Crash) -> Iterator[tuple[str, str]]:
     made, asked = len(found.values("lost_units")), found.when["cuts"]
     cuts = counted(asked, "cut") if made == asked else f"{count(made)} of {counted(asked, 'cut')}"
     yield f"{cuts} at random times{twice}; run of {duration(found.run_ns)}, {operations}, seed {found.seed}", "dim"
+
+
+def _sizing(capacitors: Capacitors) -> str:
+    """What the capacitors must be able to do."""
+    time, energy = duration(capacitors.dump_ns), _joules(capacitors.dump_energy_j)
+    farads, volts = _farads(capacitors.capacitance_f), f"{capacitors.max_v:g} to {capacitors.min_v:g} V"
+    return f"a full buffer takes {time} and {energy}: {farads} from {volts}"
 
 
 def _table(found: Crash, title: str, blocks: tuple[dict[str, tuple[str, Write]], ...], *, second: bool) -> Table:

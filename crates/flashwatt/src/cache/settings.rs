@@ -1,6 +1,7 @@
 //! Settings of the write buffer.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
@@ -13,4 +14,33 @@ pub struct WriteBuffer {
     pub destage_fraction: f64,
     /// Everything is destaged after this time without a request in the drive, ≥ 1.
     pub idle_ns: Nanos,
+    /// The capacitors that keep its content through a power cut; none for a volatile buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacitors: Option<Capacitors>,
+}
+
+/// What becomes of the content of a write buffer at a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Protection {
+    /// It is lost.
+    Volatile,
+    /// Capacitors hold the drive until it is on flash.
+    Capacitors,
+}
+
+/// The voltages of the capacitors that hold a drive while it writes its buffer to flash after a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Capacitors {
+    /// Voltage in V to which they are charged.
+    pub max_v: f64,
+    /// Voltage in V at which the drive stops, less than `max_v`.
+    pub min_v: f64,
+}
+
+impl Capacitors {
+    /// The capacitance in F that gives this energy in J while the voltage falls from `max_v` to `min_v`: C = 2E / (Vmax² − Vmin²).
+    pub fn farads(&self, energy_j: f64) -> f64 {
+        2.0 * energy_j / (self.max_v.powi(2) - self.min_v.powi(2))
+    }
 }

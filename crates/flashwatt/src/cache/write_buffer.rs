@@ -104,6 +104,19 @@ pub struct Content {
     pub request_pages: u32,
 }
 
+/// The newest content of a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kept {
+    /// Its entry.
+    pub entry: EntryId,
+    /// The map unit.
+    pub lpn: Lpn,
+    /// One bit per part of the unit: whether the entry holds it.
+    pub held: u64,
+    /// Map units of the largest request that wrote to the entry.
+    pub request_pages: u32,
+}
+
 impl WriteBuffer {
     /// Memory of a full buffer of `capacity` units, in bytes. Vectors and hash tables count twice, because they may be
     /// twice as large as their content.
@@ -176,11 +189,27 @@ impl WriteBuffer {
             }
             inherited = there.held;
         }
-        let entry = self.make(lpn, held | inherited, request_pages, line)?;
-        self.newest.insert(lpn, entry);
-        self.lines[line as usize].dirty.push_last(&mut self.links, entry.0);
-        self.dirty[0] += 1;
+        let entry = self.add(lpn, held | inherited, request_pages, line)?;
         Some(Put { entry, coalesced: false })
+    }
+
+    /// The newest content of each unit that has any, in the order of addresses.
+    pub fn kept(&self) -> Vec<Kept> {
+        let of = |(&lpn, &entry): (&Lpn, &EntryId)| {
+            let BufferEntry { held, request_pages, .. } = self.entries[entry.idx()];
+            Kept { entry, lpn, held, request_pages }
+        };
+        let mut kept: Vec<Kept> = self.newest.iter().map(of).collect();
+        kept.sort_unstable_by_key(|kept| kept.lpn.0);
+        kept
+    }
+
+    /// Takes back content of a unit that has none, with these parts of it. It waits in `line`. Returns its entry.
+    pub fn take_back(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> EntryId {
+        match self.add(lpn, held, request_pages, line) {
+            Some(entry) => entry,
+            None => unreachable!("the buffer held all of this before"),
+        }
     }
 
     /// The newest entry of a unit if it holds all of `bytes`.
@@ -338,6 +367,15 @@ impl WriteBuffer {
 
     fn newest(&self, lpn: Lpn) -> Option<EntryId> {
         self.newest.get(&lpn).copied()
+    }
+
+    /// A new entry, the newest of its unit, which waits in `line`; none if the buffer is full.
+    fn add(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
+        let entry = self.make(lpn, held, request_pages, line)?;
+        self.newest.insert(lpn, entry);
+        self.lines[line as usize].dirty.push_last(&mut self.links, entry.0);
+        self.dirty[0] += 1;
+        Some(entry)
     }
 
     fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {

@@ -10,7 +10,7 @@ const RECOVERY_BLOCKS: u32 = 1;
 
 impl Config {
     /// The same drive, prepared for power cuts: a translation layer that merges blocks keeps an erased block of each die for its
-    /// recovery.
+    /// recovery, and with capacitors there are blocks for the content of the write buffer.
     ///
     /// # Errors
     /// If it is no SSD with a clock and without a block layer before it, or has no such block to spare.
@@ -28,18 +28,27 @@ impl Config {
             return Err(fault.found("[host]").expected("no such table").into());
         }
         let mut config = self.clone();
-        if let Drive::Ssd(ssd) = &mut config.drive
-            && ssd.ftl.merges_at_recovery()
-        {
-            check_room(ssd)?;
-            ssd.device.recovery_blocks = RECOVERY_BLOCKS;
+        if let Drive::Ssd(ssd) = &mut config.drive {
+            let recovery_blocks = if ssd.ftl.merges_at_recovery() { RECOVERY_BLOCKS } else { 0 };
+            let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
+            check_room(ssd, recovery_blocks, dump_blocks)?;
+            (ssd.device.recovery_blocks, ssd.device.dump_blocks) = (recovery_blocks, dump_blocks);
         }
         Ok(config.sealed())
     }
 }
 
-/// Checks that a drive has a block of each die beyond what its layer needs.
-fn check_room(ssd: &Settings) -> Result<(), Error> {
+/// Blocks of each die that hold a full write buffer, spread over the dies page by page.
+fn dump_blocks(ssd: &Settings) -> u32 {
+    let device = &ssd.device;
+    let units_per_page = u64::from(device.page_bytes / ssd.map_unit_bytes());
+    let pages = (ssd.write_buffer.bytes / u64::from(ssd.map_unit_bytes())).div_ceil(units_per_page);
+    let of_die = pages.div_ceil(u64::from(device.channels) * u64::from(device.ways));
+    u32::try_from(of_die.div_ceil(u64::from(device.pages_per_block))).unwrap_or(u32::MAX)
+}
+
+/// Checks that a drive has these blocks of each die beyond what its layer needs.
+fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<(), Error> {
     let device = &ssd.device;
     let dies = u128::from(device.channels) * u128::from(device.ways);
     let die_blocks = u128::from(device.planes) * u128::from(device.blocks_per_plane);
@@ -53,13 +62,18 @@ fn check_room(ssd: &Settings) -> Result<(), Error> {
         low_watermark_blocks: ssd.gc.low_watermark_blocks,
         reserved_blocks: ssd.gc.reserved_blocks,
     });
-    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + dies * pages_per_block);
-    if has >= needs {
+    let more = dies * (u128::from(recovery_blocks) + u128::from(dump_blocks)) * pages_per_block;
+    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + more);
+    if more == 0 || has >= needs {
         return Ok(());
     }
-    let fault = Fault::key("device", "too little spare flash for the recovery from a power cut");
-    let fault = fault
-        .found(format!("{has} pages"))
-        .expected(format!("{needs} pages or more: {}, and one block of each die for the recovery", room.what));
+    let kept = [(recovery_blocks, "for the recovery"), (dump_blocks, "for the content of the write buffer")];
+    let kept = kept.iter().filter(|(blocks, _)| *blocks > 0).map(|(blocks, what)| match blocks {
+        1 => format!(", and one block of each die {what}"),
+        _ => format!(", and {blocks} blocks of each die {what}"),
+    });
+    let expected = format!("{needs} pages or more: {}{}", room.what, kept.collect::<String>());
+    let fault = Fault::key("device", "too little spare flash for power cuts");
+    let fault = fault.found(format!("{has} pages")).expected(expected);
     Err(fault.help("raise device.op_ratio or device.spare_fraction").into())
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BusOrder;
 use super::schema::names;
+use crate::cache::settings::Protection;
 use crate::device::settings::{BlockStripe, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
@@ -196,6 +197,18 @@ pub struct WriteBuffer {
     /// When no request has been in the drive for so long, in ns, all that waits in the buffer is written to flash; as it is
     /// after the last request.
     pub idle_ns: Option<u64>,
+    /// What becomes of the content at a power cut: `volatile` (lost) or `capacitors`.
+    ///
+    /// Capacitors hold the drive until operations under way have ended and the buffer's content is in blocks kept for it. So what
+    /// is in the buffer counts as on flash: a flush and a forced write (FUA) wait for nothing. The blocks are kept in runs with
+    /// power cuts alone.
+    pub protection: Option<Protection>,
+    /// Voltage to which the capacitors are charged, in V. Default: that at which the drive's current is stated
+    /// (`current_ma.supply_v` in the report).
+    pub capacitor_max_v: Option<f64>,
+    /// Voltage of the capacitors at which the drive stops, in V. Default 2.7: below it flash for 3.3 V need not work (ONFI 2.3,
+    /// recommended operating conditions).
+    pub capacitor_min_v: Option<f64>,
 }
 
 /// `[controller]`

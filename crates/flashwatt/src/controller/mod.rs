@@ -86,6 +86,19 @@ pub struct EndedOp {
     pub number: PlanNumber,
 }
 
+/// An operation under way.
+#[derive(Clone, Copy, Debug)]
+pub struct UnderWay {
+    /// Its kind.
+    pub kind: OpKind,
+    /// Its plan number.
+    pub number: u64,
+    /// Its page, or the first page of its block.
+    pub at: FlashAddress,
+    /// The time in ns at which it began.
+    pub since: Nanos,
+}
+
 impl Controller {
     /// A controller with all dies idle. `preemptible`: host operations may run between the steps of a collection.
     pub fn new(settings: &settings::Controller, timing: &Timing, preemptible: bool, geometry: &Geometry) -> Self {
@@ -187,10 +200,13 @@ impl Controller {
         }
     }
 
-    /// The operations under way: their kinds, plan numbers and pages.
-    pub fn under_way(&self) -> impl Iterator<Item = (OpKind, u64, FlashAddress)> + '_ {
+    /// The operations under way.
+    pub fn under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
         let running = self.dies.iter().filter(|die| die.running.is_some());
-        running.map(|die| (self.ops[die.running].kind, self.ops[die.running].seq, self.ops[die.running].at))
+        running.map(|die| {
+            let op = &self.ops[die.running];
+            UnderWay { kind: op.kind, number: op.seq, at: op.at, since: die.started }
+        })
     }
 
     #[inline(always)]

@@ -20,6 +20,8 @@ pub enum Bug {
     AcknowledgedEarly,
     /// A block is erased when its erase is planned, before the copies of its pages are on flash.
     ErasedBeforeCopied,
+    /// The recovery does not look for what capacitors brought to flash.
+    DumpForgotten,
 }
 
 impl Bug {

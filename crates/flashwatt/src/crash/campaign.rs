@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::dump::{Dump, Sizing, sizing};
 use super::remains::Remains;
 use super::trial::{Cost, Powered, recover};
 use crate::config::Config;
@@ -47,6 +48,8 @@ pub struct Crash {
     pub ftl: String,
     /// Whether the drive has a volatile write buffer. Then a write that has completed is durable after a flush only.
     pub has_volatile_buffer: bool,
+    /// The capacitors that keep the write buffer's content, if there are any.
+    pub capacitors: Option<Sizing>,
     /// Map units that the host can address.
     pub logical_units: u32,
     /// Bytes of a map unit.
@@ -92,6 +95,9 @@ pub struct Outcome {
     /// What the recovery took.
     #[serde(flatten)]
     pub cost: Cost,
+    /// What capacitors did at the cut, if the drive has any. At a cut during a recovery they are not charged yet.
+    #[serde(flatten)]
+    pub dump: Option<Dump>,
 }
 
 /// A second cut.
@@ -114,6 +120,7 @@ pub fn crash(
     options: &CrashOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Crash, Error> {
+    let capacitors = sizing(config)?;
     let mut campaign = Campaign { config, options, cuts: Vec::new() };
     let (run_ns, operations, is_complete) = campaign.run(progress)?;
     let ssd = config.ssd();
@@ -121,7 +128,8 @@ pub fn crash(
     Ok(Crash {
         status: if is_complete { "complete" } else { "interrupted" },
         ftl: ssd.ftl.name().to_string(),
-        has_volatile_buffer: has_buffer(config),
+        has_volatile_buffer: has_volatile_buffer(config),
+        capacitors,
         logical_units: (ssd.device.logical_bytes / u64::from(unit_bytes)) as u32,
         unit_bytes,
         run_ns,
@@ -130,9 +138,10 @@ pub fn crash(
     })
 }
 
-/// Whether a drive has a volatile write buffer.
-pub(super) fn has_buffer(config: &Config) -> bool {
-    config.ssd().write_buffer.bytes >= u64::from(config.map_unit_bytes())
+/// Whether a drive has a write buffer whose content is lost at a cut.
+pub(super) fn has_volatile_buffer(config: &Config) -> bool {
+    let buffer = &config.ssd().write_buffer;
+    buffer.bytes >= u64::from(config.map_unit_bytes()) && buffer.capacitors.is_none()
 }
 
 struct Campaign<'a> {
@@ -249,6 +258,7 @@ fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
         rolled_back_units: recovered.rolled_back,
         lost_units: recovered.lost,
         cost,
+        dump: remains.dump()?,
     })
 }
 

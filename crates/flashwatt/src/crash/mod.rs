@@ -10,13 +10,15 @@
 //!
 //! A cut does not end the run that is cut: the remains are copied, and the run goes on to the next cut.
 //!
-//! The rules of durability: without a write buffer, a write is durable when it has completed. With one, it is durable when it has
-//! completed with forced unit access (FUA), or when a flush has completed that came after its completion. A version may come back
+//! The rules of durability: without a write buffer, or with one that capacitors protect, a write is durable when it has completed.
+//! With a volatile one, it is durable when it has completed with forced unit access (FUA), or when a flush has completed that came
+//! after its completion. A version may come back
 //! after a newer one was written only if the newer one was not durable. A trim is not recorded on flash: until the page is written
 //! again, old data of that page may be seen, never another page's.
 
 mod bugs;
 mod campaign;
+mod dump;
 mod promises;
 mod remains;
 mod trial;
@@ -24,6 +26,7 @@ mod witness;
 
 pub use bugs::Bug;
 pub use campaign::{Again, Crash, CrashOptions, Cut, Cuts, Outcome, crash};
+pub use dump::{Dump, Sizing};
 pub use promises::{Fate, Promises};
 pub use remains::{Recovered, Remains};
 pub use trial::{Cost, Powered, recover};

@@ -1,13 +1,17 @@
 //! What a power cut leaves of a drive, and the drive that comes back from it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::bugs::Bug;
+use super::dump::{Dump, Work};
 use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
-use crate::device::spare::{Found, SpareAreas};
-use crate::device::{Array, FlashAddress};
+use crate::device::dump::DumpedUnit;
+use crate::device::spare::{Flash, Found, SpareAreas};
+use crate::device::{Array, FlashAddress, dump};
+use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::ssd::Ssd;
@@ -24,6 +28,12 @@ pub struct Remains {
     pub torn: Vec<FlashAddress>,
     /// Blocks whose erase was cut.
     pub half_erased: Vec<BlockId>,
+    /// Blocks kept for the content of the write buffer.
+    pub(super) dump_blocks: Vec<BlockId>,
+    /// Content of the write buffer that capacitors brought to flash.
+    pub(super) dumped: Vec<DumpedUnit>,
+    /// What they did for that, and how; none if the drive has no capacitors, or they were not charged.
+    pub(super) work: Option<Work>,
     pub(super) promises: Promises,
     pub(super) next_program: u64,
     pub(super) version: u64,
@@ -47,13 +57,57 @@ impl Remains {
         let ssd = self.config.ssd();
         let firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
         let seen = self.bug.seen(&self.areas);
-        let found = Found::scan(&seen, &self.array, &self.half_erased, firmware.ftl.ties());
+        let flash =
+            Flash { array: &self.array, areas: &seen, half_erased: &self.half_erased, dump_blocks: &self.dump_blocks };
+        let found = Found::scan(flash, firmware.ftl.ties());
+        let dumped = self.newer_than(&found);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
-        let witness = Witness::resumed(self, &firmware);
+        let witness = Witness::resumed(self, &firmware, &dumped);
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
-        drive.begin_recovery(found.unreadable);
+        drive.begin_recovery(found.unreadable, dumped);
         drive
+    }
+
+    /// The content of the write buffer that is newer than what a scan found elsewhere.
+    fn newer_than(&self, found: &Found) -> Vec<DumpedUnit> {
+        if self.bug == Bug::DumpForgotten {
+            return Vec::new();
+        }
+        let version_of = |owner| found.newest(owner).and_then(|ppn| found.areas.get(ppn)).map(|spare| spare.version);
+        let is_newer = |unit: &&DumpedUnit| version_of(unit.owner).is_none_or(|version| version < unit.version);
+        self.dumped.iter().filter(is_newer).copied().collect()
+    }
+
+    /// What capacitors did at the cut; none if the drive has none, or they were not charged.
+    ///
+    /// # Errors
+    /// If the simulated time comes to its end.
+    pub fn dump(&self) -> Result<Option<Dump>, Error> {
+        let capacitors = self.config.ssd().write_buffer.capacitors;
+        let of = |(work, capacitors): (&Work, _)| work.cost(&self.config, &capacitors);
+        self.work.as_ref().zip(capacitors).map(of).transpose()
+    }
+
+    /// Puts content of the write buffer onto the blocks kept for it. Returns the number of pages that it takes.
+    pub(super) fn dump_onto_flash(&mut self, mut units: Vec<DumpedUnit>) -> u32 {
+        let geometry = self.array.geometry().clone();
+        let mut used: BTreeMap<BlockId, u32> = BTreeMap::new();
+        let in_page = units.chunks_mut(geometry.units_per_page as usize);
+        for (of_page, page) in in_page.zip(dump::pages(&self.dump_blocks, &geometry)) {
+            *used.entry(geometry.block_of(page)).or_default() += 1;
+            of_page.iter_mut().zip(page.0..).for_each(|(unit, ppn)| unit.ppn = Ppn(ppn));
+        }
+        used.iter().for_each(|(&block, &pages)| self.array.lay_down(block, pages));
+        self.dumped = units;
+        used.values().sum()
+    }
+
+    /// Forgets content of the write buffer in blocks that have been erased since, or whose erase was cut.
+    pub(super) fn forget_erased_dumps(&mut self) {
+        let (array, half_erased) = (&self.array, &self.half_erased);
+        let is_there = |block| array.planned_pages(block) > 0 && !half_erased.contains(&block);
+        self.dumped.retain(|unit| is_there(array.geometry().block_of(unit.ppn)));
     }
 
     /// Owner and version of each address that can be read. The pages of the map follow the logical pages, all originals first, then
@@ -70,10 +124,12 @@ impl Remains {
     /// Compares what a drive holds that came back with what the host was promised. `drive` may have recovered since, but not served
     /// a write.
     pub fn compare(&self, drive: &Ssd<Witness>) -> Recovered {
-        let areas = &drive.flash.accounts.probe.areas;
+        let witness = &drive.flash.accounts.probe;
+        let planned = witness.planned_spares(); // of collections that go on
         let mut recovered = Recovered::default();
         for lpn in (0..self.array.geometry().logical_units).map(Lpn) {
-            let spare = drive.firmware.ftl.lookup(lpn).map(|ppn| areas.get(ppn));
+            let spare_at = |ppn| witness.areas.get(ppn).or_else(|| planned.get(&ppn).copied());
+            let spare = drive.firmware.ftl.lookup(lpn).map(spare_at);
             let is_own = spare.is_none_or(|spare| spare.is_some_and(|spare| spare.owner == lpn && !spare.is_torn));
             let fate = self.promises.fate(lpn, spare.flatten().map(|spare| spare.version));
             match fate {

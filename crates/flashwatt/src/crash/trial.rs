@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::bugs::Bug;
-use super::campaign::has_buffer;
+use super::campaign::has_volatile_buffer;
 use super::remains::{Recovered, Remains};
 use super::witness::Witness;
 use crate::config::{Config, Run, Span};
@@ -43,7 +43,7 @@ impl<W: Workload> Powered<W> {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Self, Error> {
         let config = Arc::new(config.with_power_cuts()?);
-        let is_durable_late = has_buffer(&config) && bug != Bug::AcknowledgedEarly;
+        let is_durable_late = has_volatile_buffer(&config) && bug != Bug::AcknowledgedEarly;
         let start = StartState::watched(&config, progress)?;
         if !start.survives_cuts() {
             let fault = Fault::key("ftl", "this translation layer cannot be rebuilt after a power cut");
@@ -51,6 +51,7 @@ impl<W: Workload> Powered<W> {
         }
         let drive = start.into_cuttable(&config, |firmware, array| {
             firmware.keep_recovery_blocks();
+            firmware.keep_dump_blocks();
             Witness::new(Arc::clone(&config), firmware, array, is_durable_late).with_bug(bug)
         });
         Ok(Powered::of(&config.run, config.run.warmup, drive, workload))
@@ -106,7 +107,7 @@ impl<W: Workload> Powered<W> {
 
     /// What a cut at this instant leaves. The run goes on as if there were none.
     pub fn cut(&self) -> Remains {
-        Witness::cut(self.drive())
+        Witness::cut(self.drive(), self.now_ns())
     }
 
     /// The drive.
@@ -159,9 +160,34 @@ pub struct Cost {
 impl Powered<Silence> {
     /// The drive that comes back from a cut, and is left alone.
     pub fn recovering(remains: &Remains) -> Self {
-        let mut powered = Powered::again(remains, Silence);
+        Powered::alone(&remains.config.run, remains.power_on())
+    }
+
+    /// A drive that is left alone.
+    pub(super) fn alone(run: &Run, drive: Ssd<Witness>) -> Self {
+        let run = Run { measure: Span::default(), ..run.clone() };
+        let mut powered = Powered::of(&run, Span::default(), drive, Silence);
         powered.sim.wake();
         powered
+    }
+
+    /// Simulates until the recovery has ended. Returns its time in ns, too.
+    ///
+    /// # Errors
+    /// If it does not end before the end of simulated time.
+    pub(super) fn until_recovered(mut self) -> Result<(Self, Nanos), Error> {
+        loop {
+            let goes_on = self.step()?;
+            if let Some(recovery_ns) = self.drive().recovered_ns() {
+                return Ok((self, recovery_ns));
+            }
+            assert!(goes_on, "the recovery waits for nothing; this is a fault of the simulator");
+        }
+    }
+
+    /// Energy of the drive so far in J.
+    pub(super) fn energy_j(&self) -> f64 {
+        self.drive().so_far().0
     }
 }
 
@@ -170,14 +196,8 @@ impl Powered<Silence> {
 /// # Errors
 /// If the recovery does not end before the end of simulated time.
 pub fn recover(remains: &Remains) -> Result<(Cost, Recovered), Error> {
-    let mut powered = Powered::recovering(remains);
-    loop {
-        let goes_on = powered.step()?;
-        if let Some(recovery_ns) = powered.drive().recovered_ns() {
-            return Ok((cost(powered.drive(), recovery_ns), remains.compare(powered.drive())));
-        }
-        assert!(goes_on, "the recovery waits for nothing; this is a fault of the simulator");
-    }
+    let (powered, recovery_ns) = Powered::recovering(remains).until_recovered()?;
+    Ok((cost(powered.drive(), recovery_ns), remains.compare(powered.drive())))
 }
 
 fn cost(drive: &Ssd<Witness>, recovery_ns: Nanos) -> Cost {

@@ -1,13 +1,16 @@
 //! An observer that follows the spare areas of all pages, and what the host was promised.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::bugs::Bug;
+use super::dump::Work;
 use super::promises::Promises;
 use super::remains::Remains;
 use crate::config::Config;
 use crate::connector::{Extent, RequestKind};
+use crate::controller::UnderWay;
+use crate::device::dump::DumpedUnit;
 use crate::device::spare::{Spare, SpareAreas};
 use crate::device::{Array, Geometry};
 use crate::energy::Series;
@@ -59,14 +62,22 @@ impl Witness {
         Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1)
     }
 
-    /// The observer of a drive that goes on after a power cut.
-    pub(super) fn resumed(remains: &Remains, firmware: &Firmware) -> Self {
+    /// The observer of a drive that only programs what its write buffer held: it follows nothing.
+    pub(super) fn blind(config: Arc<Config>, geometry: &Geometry) -> Self {
+        let promises = Promises::new(std::iter::empty(), true);
+        Witness::with(config, geometry, SpareAreas::none(), Vec::new(), promises, 0, 0)
+    }
+
+    /// The observer of a drive that goes on after a power cut. `dumped`: content of the write buffer that is on flash.
+    pub(super) fn resumed(remains: &Remains, firmware: &Firmware, dumped: &[DumpedUnit]) -> Self {
         let mut current = Vec::new();
         for (_, spare) in remains.areas.all_readable() {
             note(&mut current, spare.owner, |at| at.max(spare.version));
         }
         let (areas, mut promises) = (remains.areas.clone(), remains.promises.clone());
-        promises.cut(|lpn| remains.version_at(firmware.ftl.lookup(lpn)?));
+        let dumped: BTreeMap<Lpn, u64> = dumped.iter().map(|unit| (unit.owner, unit.version)).collect();
+        let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
+        promises.cut(|lpn| dumped.get(&lpn).copied().or_else(|| on_flash(lpn)));
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
         Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version)
     }
@@ -102,20 +113,22 @@ impl Witness {
         self
     }
 
-    /// What a cut at this instant leaves of the drive that this observer belongs to.
-    pub fn cut(drive: &Ssd<Witness>) -> Remains {
+    /// What a cut at this instant, the time `now`, leaves of the drive that this observer belongs to.
+    pub fn cut(drive: &Ssd<Witness>, now: Nanos) -> Remains {
         let witness = &drive.flash.accounts.probe;
-        let (mut areas, mut torn, mut half_erased) = (witness.areas.clone(), Vec::new(), Vec::new());
-        for (kind, number, at) in drive.under_way() {
+        let has_capacitors = witness.config.ssd().write_buffer.capacitors.is_some();
+        let is_held = has_capacitors && drive.recovers_dumped().is_none();
+        let (mut areas, mut programs, mut erases) = (witness.areas.clone(), Vec::new(), Vec::new());
+        for UnderWay { kind, number, at, .. } in drive.under_way() {
             match kind {
                 OpKind::Program | OpKind::Copyback => {
-                    torn.push(at);
+                    programs.push(at);
                     for &(ppn, spare) in witness.pending.get(&number).into_iter().flatten() {
-                        areas.program(ppn, Spare { is_torn: true, ..spare });
+                        areas.program(ppn, Spare { is_torn: !is_held, ..spare });
                     }
                 }
                 OpKind::Erase => {
-                    half_erased.push(at.block);
+                    erases.push(at.block);
                     areas.erase(at.block, &witness.geometry);
                 }
                 OpKind::Read | OpKind::SpareRead | OpKind::Copy => {}
@@ -124,17 +137,51 @@ impl Witness {
         if witness.bug == Bug::ErasedBeforeCopied {
             witness.to_erase.values().for_each(|&block| areas.erase(block, &witness.geometry));
         }
-        Remains {
+        let mut remains = Remains {
             config: Arc::clone(&witness.config),
             bug: witness.bug,
-            array: drive.flash.array.after_cut(&torn),
+            array: drive.flash.array.after_cut(&programs),
             areas,
-            torn,
-            half_erased,
+            torn: programs,
+            half_erased: erases,
+            dump_blocks: drive.firmware.dump_blocks.clone(),
+            dumped: drive.recovers_dumped().unwrap_or_default().to_vec(),
+            work: None,
             promises: witness.promises.clone(),
             next_program: witness.next_program,
             version: witness.version,
+        };
+        if is_held {
+            witness.hold(drive, now, &mut remains);
+        } else {
+            remains.forget_erased_dumps();
         }
+        remains
+    }
+
+    /// Capacitors hold the drive: operations under way end, and the content of the write buffer goes to flash.
+    fn hold(&self, drive: &Ssd<Witness>, now: Nanos, remains: &mut Remains) {
+        remains.torn.clear();
+        for block in std::mem::take(&mut remains.half_erased) {
+            remains.array.end_erase(block);
+        }
+        let ends = || drive.under_way().filter(|op| Work::is_ended(op.kind));
+        let written = ends().filter_map(|op| self.pending.get(&op.number)).flatten();
+        let written: BTreeSet<(Lpn, u64)> = written.map(|(_, spare)| (spare.owner, spare.version)).collect();
+        let units = drive.buffer_content().into_iter().filter_map(|kept| {
+            let (owner, version) = *self.entries.get(&kept.entry)?;
+            let of_unit =
+                DumpedUnit { ppn: Ppn::NONE, owner, version, held: kept.held, request_pages: kept.request_pages };
+            (!written.contains(&(owner, version))).then_some(of_unit)
+        });
+        let pages = remains.dump_onto_flash(units.collect());
+        let under_way = ends().map(|op| Work::part(&op, now)).collect();
+        remains.work = Some(Work { under_way, pages, blocks: remains.dump_blocks.clone() });
+    }
+
+    /// What programs that have not ended will write.
+    pub(super) fn planned_spares(&self) -> BTreeMap<Ppn, &Spare> {
+        self.pending.values().flatten().map(|(ppn, spare)| (*ppn, spare)).collect()
     }
 
     fn new_version(&mut self) -> u64 {
@@ -246,6 +293,10 @@ impl Probe for Witness {
             }
             BufferEvent::Read(..) | BufferEvent::Trim(_) => {}
         }
+    }
+
+    fn taken_back(&mut self, entry: EntryId, lpn: Lpn, version: u64) {
+        self.entries.insert(entry, (lpn, version));
     }
 
     fn request_ended(&mut self, record: &RequestRecord) {

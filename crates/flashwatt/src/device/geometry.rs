@@ -34,6 +34,8 @@ pub struct Geometry {
     pub logical_units: u32,
     /// Erased blocks of each die that are kept for the recovery from a power cut.
     pub recovery_blocks: u32,
+    /// Blocks of each die that are kept for the content of the write buffer at a power cut.
+    pub dump_blocks: u32,
     /// log2 of `unit_bytes`, which is a power of two.
     unit_shift: u32,
     block_div: Divisor,
@@ -63,6 +65,7 @@ impl Geometry {
             unit_shift: unit_bytes.trailing_zeros(),
             logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
             recovery_blocks: device.recovery_blocks,
+            dump_blocks: device.dump_blocks,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
             dies_div: Divisor::new(dies),

@@ -29,6 +29,11 @@ impl SpareAreas {
         SpareAreas(vec![None; geometry.physical_units() as usize])
     }
 
+    /// No spare areas at all.
+    pub(crate) fn none() -> Self {
+        SpareAreas(Vec::new())
+    }
+
     /// The entry of an address.
     pub fn get(&self, ppn: Ppn) -> Option<&Spare> {
         self.0[ppn.idx()].as_ref()
@@ -76,18 +81,34 @@ pub struct Found<'a> {
     pub areas: &'a SpareAreas,
     /// Blocks that are not erased, but in which nothing can be read: their erase was cut, or all their pages are torn.
     pub unreadable: Vec<BlockId>,
+    /// Blocks kept for the content of the write buffer, which are no concern of the translation layer.
+    pub dump_blocks: &'a [BlockId],
     /// By owner: the address (+ 1); 0 for none.
     newest: Vec<u32>,
 }
 
+/// What a scan has before it.
+#[derive(Clone, Copy)]
+pub struct Flash<'a> {
+    /// Which pages are programmed.
+    pub array: &'a Array,
+    /// Their spare areas, but for those of `dump_blocks`.
+    pub areas: &'a SpareAreas,
+    /// Blocks whose erase was cut.
+    pub half_erased: &'a [BlockId],
+    /// Blocks kept for the content of the write buffer.
+    pub dump_blocks: &'a [BlockId],
+}
+
 impl<'a> Found<'a> {
-    /// Scans the spare areas of a drive. Torn pages hold nothing, and the erase of `half_erased` was cut.
-    pub fn scan(areas: &'a SpareAreas, array: &Array, half_erased: &[BlockId], ties: Ties) -> Self {
+    /// Scans the spare areas of a drive. Torn pages hold nothing.
+    pub fn scan(flash: Flash<'a>, ties: Ties) -> Self {
+        let Flash { array, areas, half_erased, dump_blocks } = flash;
         let newest = newest(areas, ties);
-        let mut found = Found { areas, newest, unreadable: Vec::new() };
+        let mut found = Found { areas, newest, dump_blocks, unreadable: Vec::new() };
         let is_unreadable = |block: &BlockId| {
-            half_erased.contains(block)
-                || (array.planned_pages(*block) > 0 && !found.holds_anything(*block, array.geometry()))
+            let holds_nothing = || array.planned_pages(*block) > 0 && !found.holds_anything(*block, array.geometry());
+            !dump_blocks.contains(block) && (half_erased.contains(block) || holds_nothing())
         };
         found.unreadable = (0..array.geometry().blocks).map(BlockId).filter(is_unreadable).collect();
         found
@@ -164,7 +185,12 @@ mod tests {
         let newest = |ties| [0, 1, 2].map(|owner| super::newest(&areas, ties).get(owner).copied().unwrap_or(0));
         assert_eq!(newest(Ties::Copy), [2, 4, 0]);
         assert_eq!(newest(Ties::Source), [2, 5, 0]);
-        let found = Found { areas: &areas, newest: super::newest(&areas, Ties::Copy), unreadable: Vec::new() };
+        let found = Found {
+            areas: &areas,
+            newest: super::newest(&areas, Ties::Copy),
+            dump_blocks: &[],
+            unreadable: Vec::new(),
+        };
         assert_eq!(
             [0, 1, 2, 5].map(|ppn| found.at(Ppn(ppn))),
             [Some((Lpn(0), false)), Some((Lpn(0), true)), None, None]

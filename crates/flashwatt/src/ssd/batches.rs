@@ -30,6 +30,8 @@ pub(super) struct Buffered {
     pub requests_done: u64,
     /// Writes that wait for room.
     pub waiting: VecDeque<RequestId>,
+    /// Whether its content outlives a power cut: then nobody waits for it to be on flash.
+    pub is_protected: bool,
     /// Everything made before this is to be destaged: see [`WriteBuffer::made`].
     pub forced_before: u64,
     pub batches: Vec<Batch>,
@@ -84,6 +86,7 @@ impl Buffered {
             idle_since: None,
             requests_done: 0,
             waiting: VecDeque::new(),
+            is_protected: settings.capacitors.is_some(),
             forced_before: 0,
             batches: vec![Batch::default(); batches as usize],
             free_batches: (0..batches).rev().collect(),

@@ -11,7 +11,7 @@
 //! - while dirty entries take the configured share of the buffer, and at least a whole page;
 //! - while writes wait for room: whole pages, or any entries if nothing is under way;
 //! - when a forced write (FUA) waits for an entry, which then goes first;
-//! - when a flush, an idle drive or the end of the run asks for everything that is there at that time.
+//! - when a flush (unless capacitors protect the buffer), an idle drive or the end of the run asks for everything that is there at that time.
 //!
 //! Entries that need not leave yet fill up a batch.
 
@@ -113,7 +113,8 @@ impl<P: Probe> Ssd<P> {
 
     fn enter_unit(&mut self, id: RequestId, i: u32, now: Nanos) -> bool {
         let request = self.requests[id.idx()].request;
-        let (fua, extent) = (request.fua, self.geometry.extent(&request));
+        let extent = self.geometry.extent(&request);
+        let fua = request.fua && !self.buffered().is_protected;
         let lpn = Lpn(extent.first.0 + i);
         let bytes = self.geometry.bytes_in(&request, lpn);
         let line = self.firmware.ftl.home(lpn).map_or(0, |die| die.0);
@@ -159,9 +160,12 @@ impl<P: Probe> Ssd<P> {
         self.entries_left(released, cx);
     }
 
-    /// A flush waits for every entry that is there.
+    /// A flush waits for every entry that is there, unless they outlive a power cut.
     fn flush_buffer(&mut self, id: RequestId, cx: &mut Cx) {
         let buffered = self.buffered();
+        if buffered.is_protected {
+            return self.complete_if_done(id, cx);
+        }
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
         let mut entries = 0;
         for entry in buffered.buffer.occupants() {

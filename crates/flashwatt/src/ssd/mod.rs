@@ -10,19 +10,19 @@ use std::hint::cold_path;
 
 use crate::accounts::{SsdAccounts, SsdFigures};
 use crate::connector::{Completion, Cx, Device, Request, Seats, Status, Tag, Upcoming};
-use crate::controller::{Controller, MeteredFlash};
-use crate::device::{Array, FlashAddress, Geometry};
+use crate::controller::{Controller, MeteredFlash, UnderWay};
+use crate::device::{Array, Geometry};
 use crate::energy::Series;
 use crate::energy::window::{AtEnd, Window};
 use crate::error::{Error, Fault};
 use crate::firmware::Firmware;
 use crate::mem::FlatTable;
-use crate::operation::OpKind;
 use crate::probe::Probe;
 use crate::units::{DieId, Nanos, RequestId};
 
 mod batches;
 mod destage;
+mod dump;
 mod host_link;
 mod idle;
 mod link;
@@ -109,8 +109,8 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// The flash operations under way: their kinds, plan numbers and pages.
-    pub(crate) fn under_way(&self) -> impl Iterator<Item = (OpKind, u64, FlashAddress)> + '_ {
+    /// The flash operations under way.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
         self.controller.under_way()
     }
 

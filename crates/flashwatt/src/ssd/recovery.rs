@@ -2,10 +2,12 @@
 //!
 //! First the spare areas of all pages are read, on all dies at once. Then blocks in which nothing can be read are erased, and the
 //! translation layer does what it must ([`crate::ftl::Ftl::recover`]). The layer's tables are rebuilt before: what the scan finds
-//! does not depend on its time. No request is served until the end.
+//! does not depend on its time. If capacitors had brought a write buffer to flash, it is read back and goes its usual way, and
+//! the blocks that held it are erased (`dump.rs`). No request is served until the end.
 
 use super::Ssd;
 use crate::connector::Cx;
+use crate::device::dump::DumpedUnit;
 use crate::ftl::Plan;
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
@@ -21,29 +23,50 @@ pub(super) struct Recovery {
     remaining: u32,
     /// Requests that wait for the end.
     waiting: Vec<RequestId>,
-    /// Whether a request has come since the end.
+    /// Whether background work may begin: a request has come since the end, or the write buffer needs it.
     serves: bool,
+    /// The content of the write buffer that capacitors brought to flash.
+    dumped: Vec<DumpedUnit>,
 }
 
-enum Step {
+pub(super) enum Step {
+    /// Program these pages with the content of the write buffer: what capacitors do at a cut.
+    Dump(Vec<Ppn>),
     /// Scan the pages of each die from this one on; then erase these blocks, in which nothing can be read.
     Scan(u32, Vec<BlockId>),
     /// Whatever the translation layer needs.
     Layer,
+    /// Read the content of the write buffer from flash.
+    ReadDumped,
+    /// Put it into the buffer.
+    TakeBack,
+    /// Wait until it is on flash in its place.
+    Destage,
+    /// Erase the blocks that held it.
+    EraseDumped,
+    /// All operations have ended.
+    End,
     /// Done, at this time in ns.
     Done(Nanos),
 }
 
 impl<P: Probe> Ssd<P> {
-    /// Lets a drive whose tables have been rebuilt begin with its recovery. Nothing can be read in these blocks, which are not erased.
-    pub(crate) fn begin_recovery(&mut self, unreadable: Vec<BlockId>) {
+    /// Lets a drive whose tables have been rebuilt begin with its recovery. Nothing can be read in the blocks `unreadable`, which are
+    /// not erased. `dumped` is newer than what the layer has on flash.
+    pub(crate) fn begin_recovery(&mut self, unreadable: Vec<BlockId>, dumped: Vec<DumpedUnit>) {
+        self.begin_step(Step::Scan(0, unreadable), dumped);
+    }
+
+    pub(super) fn begin_step(&mut self, step: Step, dumped: Vec<DumpedUnit>) {
         self.controller.allow_background(false);
-        self.recovery = Some(Box::new(Recovery {
-            step: Step::Scan(0, unreadable),
-            remaining: 0,
-            waiting: Vec::new(),
-            serves: false,
-        }));
+        let recovery = Recovery { step, remaining: 0, waiting: Vec::new(), serves: false, dumped };
+        self.recovery = Some(Box::new(recovery));
+    }
+
+    /// Until the recovery from a power cut has ended, the content of the write buffer that capacitors had brought to flash.
+    pub(crate) fn recovers_dumped(&self) -> Option<&[DumpedUnit]> {
+        let recovery = self.recovery.as_ref().filter(|recovery| !matches!(recovery.step, Step::Done(_)));
+        recovery.map(|recovery| recovery.dumped.as_slice())
     }
 
     /// The time in ns at which the recovery ended, if it has.
@@ -63,12 +86,16 @@ impl<P: Probe> Ssd<P> {
             return true;
         }
         if !std::mem::replace(&mut recovery.serves, true) {
-            self.controller.allow_background(true);
-            for die in (0..self.geometry.dies).map(DieId) {
-                self.controller.wake(die, &self.firmware);
-            }
+            self.begin_background();
         }
         false
+    }
+
+    fn begin_background(&mut self) {
+        self.controller.allow_background(true);
+        for die in (0..self.geometry.dies).map(DieId) {
+            self.controller.wake(die, &self.firmware);
+        }
     }
 
     /// An operation of the recovery has ended.
@@ -82,9 +109,15 @@ impl<P: Probe> Ssd<P> {
     #[inline(never)]
     pub(super) fn settle_recovery(&mut self, cx: &mut Cx) {
         let Some(mut recovery) = self.recovery.take() else { return };
-        while recovery.remaining == 0 && !matches!(recovery.step, Step::Done(_)) {
+        while recovery.remaining == 0 && self.goes_on(&recovery.step) {
             self.firmware.plan.clear();
-            recovery.step = self.plan_recovery(recovery.step, cx.now());
+            recovery.step = match recovery.step {
+                Step::TakeBack => {
+                    recovery.serves = self.take_back(&recovery.dumped);
+                    Step::Destage
+                }
+                step => self.plan_recovery(step, &recovery.dumped, cx.now()),
+            };
             if !self.firmware.plan.ops().is_empty() {
                 self.flash.accounts.planned(cx.now(), &self.firmware.plan);
                 self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
@@ -102,9 +135,31 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Plans a piece of work. Returns what is left after it.
-    fn plan_recovery(&mut self, step: Step, now: Nanos) -> Step {
+    fn goes_on(&self, step: &Step) -> bool {
         match step {
+            Step::Done(_) => false,
+            Step::Destage => self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty()),
+            _ => true,
+        }
+    }
+
+    /// Puts the content of the write buffer back into it, and sends it to flash. Returns whether there was any.
+    fn take_back(&mut self, dumped: &[DumpedUnit]) -> bool {
+        if dumped.is_empty() {
+            return false;
+        }
+        self.fill_buffer(dumped);
+        self.begin_background();
+        true
+    }
+
+    /// Plans a piece of work. Returns what is left after it.
+    fn plan_recovery(&mut self, step: Step, dumped: &[DumpedUnit], now: Nanos) -> Step {
+        match step {
+            Step::Dump(pages) => {
+                self.plan_dump(&pages);
+                Step::End
+            }
             Step::Scan(from, unreadable) if from == self.geometry.blocks_per_die * self.geometry.pages_per_block => {
                 for block in unreadable {
                     self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Gc);
@@ -118,9 +173,18 @@ impl<P: Probe> Ssd<P> {
                     return Step::Layer;
                 }
                 self.firmware.keep_recovery_blocks();
-                Step::Done(now)
+                Step::ReadDumped
             }
-            Step::Done(at) => Step::Done(at),
+            Step::ReadDumped => {
+                self.plan_reads_of(dumped);
+                Step::TakeBack
+            }
+            Step::TakeBack | Step::Destage => Step::EraseDumped,
+            Step::EraseDumped => {
+                self.plan_erases_of_dumped();
+                Step::End
+            }
+            Step::End | Step::Done(_) => Step::Done(now),
         }
     }
 

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod dump;
 #[path = "../contracts/schemes.rs"]
 #[allow(dead_code)] // the contracts use the rest
 mod schemes;
@@ -22,14 +23,19 @@ const OPERATIONS: u64 = 300;
 const BUFFER: [&str; 3] =
     ["write_buffer.bytes=49152", "write_buffer.destage_fraction=0.5", "write_buffer.idle_ns=1000000"];
 
+/// The same with capacitors.
+const CAPACITORS: [&str; 4] = [BUFFER[0], BUFFER[1], BUFFER[2], "write_buffer.protection=\"capacitors\""];
+
 /// A tiny drive whose power can be cut: one block of each die more than the least. Layers that merge blocks need it. Page maps that
-/// collect blocks with hardly a page to gain need it after two cuts of one collection, each of which spoils a page.
+/// collect blocks with hardly a page to gain need it after two cuts of one collection, each of which spoils a page. With
+/// capacitors there are also blocks for the twelve pages of the buffer, each of four pages or more.
 fn drive(scheme: &Scheme, rng: &mut Rng, more: &[&str]) -> Config {
     let more: Vec<String> = more.iter().map(ToString::to_string).collect();
     let mut sets = tiny_sets(scheme, rng, &more);
     let key = "device.blocks_per_plane=";
     let blocks = sets.iter().find_map(|set| set.strip_prefix(key)).and_then(|blocks| blocks.parse::<u32>().ok());
-    sets.push(format!("{key}{}", blocks.expect("a number of blocks") + 1));
+    let for_dumps = if more.iter().any(|set| set == CAPACITORS[3]) { 12 / 4 } else { 0 };
+    sets.push(format!("{key}{}", blocks.expect("a number of blocks") + 1 + for_dumps));
     load_sets(&sets)
 }
 
@@ -61,7 +67,7 @@ fn comes_back(remains: &Remains) -> Recovered {
 fn goes_on(config: &Config, remains: &Remains, rng: &mut Rng) {
     let script = Script::new(&requests(rng, 40, config.logical_bytes()));
     let drive = Powered::again(remains, script).finish().expect("it serves requests");
-    let remains = flashwatt::crash::Witness::cut(&drive);
+    let remains = flashwatt::crash::Witness::cut(&drive, 0); // nothing is under way
     assert!(remains.torn.is_empty() && remains.half_erased.is_empty());
     let held = remains.compare(&drive);
     assert_eq!((held.lost, held.rolled_back), (0, 0), "{held:?}");
@@ -101,15 +107,21 @@ fn every_instant_with_a_volatile_buffer() {
     for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_everywhere(scheme, seed, &BUFFER));
 }
 
+#[test]
+fn every_instant_with_capacitors() {
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_everywhere(scheme, seed, &CAPACITORS));
+}
+
 /// Cuts at every instant of a drive with a fault find it.
 #[test]
 fn faults_on_purpose_are_found() {
-    let bugs: [(Bug, &[&str]); 5] = [
+    let bugs: [(Bug, &[&str]); 6] = [
         (Bug::VersionOfCopy, &[]),
         (Bug::OlderVersion, &[]),
         (Bug::TornBelieved, &[]),
         (Bug::AcknowledgedEarly, &BUFFER),
         (Bug::ErasedBeforeCopied, &[]),
+        (Bug::DumpForgotten, &CAPACITORS),
     ];
     for layer in ["page", "fast", "dftl"] {
         let scheme = some_schemes().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
@@ -186,6 +198,11 @@ fn random_cuts_without_a_buffer_and_during_recovery() {
 #[test]
 fn random_cuts_with_a_volatile_buffer_and_during_recovery() {
     for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &BUFFER));
+}
+
+#[test]
+fn random_cuts_with_capacitors_and_during_recovery() {
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &CAPACITORS));
 }
 
 /// Of each page of the map all copies of one version are on flash at any time, so that no cut leaves a part of them alone.

@@ -264,6 +264,15 @@ fn a_flush_waits_for_what_was_there() {
     assert_eq!(report.workload.flushes, 2);
 }
 
+/// What is in a buffer with capacitors outlives a power cut: flushes and forced writes wait for nothing.
+#[test]
+fn nothing_waits_for_a_protected_buffer() {
+    let config = drive(8, &["write_buffer.protection=\"capacitors\""]);
+    let (_, log) = play(&config, &[write(0, 0, 3), flush(100), forced(write(200, 4, 1)), write(20_000_000, 5, 1)]);
+    assert_eq!(ends(&log), [0, 100, 200, 20_000_000]);
+    assert_eq!(programs(&log), 5, "an idle drive writes them to flash");
+}
+
 /// Without a buffer, or with nothing in it, a flush completes at once.
 #[test]
 fn a_flush_of_nothing_completes_at_once() {

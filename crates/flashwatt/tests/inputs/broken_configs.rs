@@ -367,6 +367,21 @@ const CASES: &[Case] = &[
         &[],
         &["my.toml:2:1: energy.nand.transfer_ma", "transfer_ma = 1.0, idle_ma = 3.0"],
     ),
+    (
+        "[write_buffer]\nprotection = \"capacitors\"\n",
+        &[],
+        &["my.toml:2:1: write_buffer.protection", "nothing to protect", "no write buffer", "write_buffer.bytes > 0"],
+    ),
+    (
+        "[write_buffer]\nbytes = 65536\ncapacitor_max_v = 5\n",
+        &[],
+        &["my.toml:3:1: write_buffer.capacitor_max_v", "has no effect", "a volatile write buffer", "\"capacitors\""],
+    ),
+    (
+        "[write_buffer]\nbytes = 65536\nprotection = \"capacitors\"\ncapacitor_min_v = 3.3\n",
+        &["write_buffer.capacitor_max_v=3"],
+        &["my.toml:4:1: write_buffer.capacitor_min_v", "no energy", "3.3 V", "charged to 3 V", "less than 3 V"],
+    ),
     ("[write_buffer]\nbytes = 100\n", &[], &["my.toml:2:1: write_buffer.bytes", "100", "at least 4096"]),
     (
         "[workload.uniform]\nread_fraction = 0.7\ntrim_fraction = 0.7\n",
@@ -518,6 +533,8 @@ const BAD_NUMBERS: &[(&str, &str)] = &[
     ("write_buffer.bytes", "1e15"),
     ("write_buffer.destage_fraction", "1.1"),
     ("write_buffer.idle_ns", "0"),
+    ("write_buffer.capacitor_max_v", "0"),
+    ("write_buffer.capacitor_min_v", "-1"),
     ("energy.terminal_v", "0"),
     ("energy.controller.active_ma", "-1"),
     ("energy.controller.idle_ma", "-1"),

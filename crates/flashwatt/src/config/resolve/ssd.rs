@@ -1,12 +1,15 @@
 //! The tables of an SSD.
 
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, chosen, energy, rate_or_none, registered};
+use crate::cache::settings::{Capacitors, Protection};
 use crate::config::capacity::{self, FlashShape, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
 use crate::config::raw::{self, Raw};
 use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
 use crate::controller::policies;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::energy::PriceTable;
+use crate::energy::settings::Energy;
 use crate::ftl;
 use crate::gc::{self, Gc, GcPolicy};
 use crate::settings::{Checker, Field, field};
@@ -16,6 +19,8 @@ use crate::wear::{self, Wear};
 /// A drive is idle, and writes its buffer to flash, after 10 ms unless told otherwise: longer than the pauses within a burst
 /// of requests, and short for a host that is done.
 const IDLE_NS: Nanos = 10_000_000;
+/// The least supply of flash for 3.3 V (ONFI 2.3, recommended operating conditions of VCC: 2.7 to 3.6 V).
+const CAPACITOR_MIN_V: f64 = 2.7;
 const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
 const RATED_CYCLES_MAX: u32 = 1_000_000_000;
@@ -33,7 +38,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let host_link = host_link(c, &raw.device.host_link);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
     let wear = wear_levelling(c, &raw.wear);
-    let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes);
+    let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes, &energy);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
     // The drive of a snapshot had the room that it needs, and binds what that depends on.
     let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty | raw::Precondition::Snapshot(_)));
@@ -51,12 +56,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     Resolved { drive: whole(), logical_bytes, queue_depth }
 }
 
-fn controller(
-    c: &mut Checker,
-    controller: &raw::Controller,
-    energy: &crate::energy::settings::Energy,
-    dies: u32,
-) -> Controller {
+fn controller(c: &mut Checker, controller: &raw::Controller, energy: &Energy, dies: u32) -> Controller {
     Controller {
         policy: registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY),
         bus_order: c.choice(field!("controller", controller.bus_order), BusOrder::DataFirst),
@@ -142,6 +142,7 @@ fn device(
         op_ratio: capacity.op_ratio,
         block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
         recovery_blocks: 0,
+        dump_blocks: 0,
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
@@ -239,7 +240,7 @@ fn wear_levelling(c: &mut Checker, raw: &raw::Wear) -> Wear {
     }
 }
 
-fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32) -> WriteBuffer {
+fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32, energy: &Energy) -> WriteBuffer {
     let bytes = c.number(field!("write_buffer", raw.bytes), 0, 0..=1 << 40);
     if c.clean("device") && bytes > 0 && bytes < u64::from(page_bytes) {
         let fault = c.fault("write_buffer.bytes", "smaller than a page").found(bytes);
@@ -249,5 +250,34 @@ fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32) -> Wri
         bytes,
         destage_fraction: c.number(field!("write_buffer", raw.destage_fraction), 0.5, 0.0..=1.0),
         idle_ns: c.number(field!("write_buffer", raw.idle_ns), IDLE_NS, 1..=NS_MAX),
+        capacitors: capacitors(c, raw, bytes, energy),
     }
+}
+
+/// The capacitors of a write buffer. Their voltages without them, and they without a buffer, are faults.
+fn capacitors(c: &mut Checker, raw: &raw::WriteBuffer, bytes: u64, energy: &Energy) -> Option<Capacitors> {
+    let protection = c.choice(field!("write_buffer", raw.protection), Protection::Volatile);
+    let max_v = c.optional(field!("write_buffer", raw.capacitor_max_v), 0.1..=1000.0);
+    let min_v = c.number(field!("write_buffer", raw.capacitor_min_v), CAPACITOR_MIN_V, 0.0..=1000.0);
+    let is_clean = c.clean("write_buffer");
+    if protection == Protection::Volatile {
+        for (key, given) in [("capacitor_max_v", raw.capacitor_max_v), ("capacitor_min_v", raw.capacitor_min_v)] {
+            if is_clean && given.is_some() {
+                let fault = c.fault(&format!("write_buffer.{key}"), "has no effect");
+                c.push(fault.found("a volatile write buffer").expected("write_buffer.protection = \"capacitors\""));
+            }
+        }
+        return None;
+    }
+    if bytes == 0 {
+        let fault = c.fault("write_buffer.protection", "there is nothing to protect").found("no write buffer");
+        c.push(fault.expected("write_buffer.bytes > 0"));
+    }
+    let max_v = max_v.unwrap_or_else(|| f64::from(PriceTable::new(energy).supply_mv) / 1e3);
+    if is_clean && min_v >= max_v {
+        let fault = c.fault("write_buffer.capacitor_min_v", "the capacitors give no energy");
+        let fault = fault.found(format!("{min_v} V, and capacitors charged to {max_v} V"));
+        c.push(fault.expected(format!("less than {max_v} V, or a greater write_buffer.capacitor_max_v")));
+    }
+    Some(Capacitors { max_v, min_v })
 }

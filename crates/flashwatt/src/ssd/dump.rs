@@ -1,0 +1,58 @@
+//! The content of the write buffer on its way to flash at a power cut, and back when the power has returned.
+
+use super::Ssd;
+use super::recovery::Step;
+use crate::cache::write_buffer::Kept;
+use crate::device::dump::DumpedUnit;
+use crate::operation::Cause;
+use crate::probe::Probe;
+use crate::units::Ppn;
+
+impl<P: Probe> Ssd<P> {
+    /// Lets a drive that is at rest program these pages, as its capacitors let it do at a power cut. It has recovered
+    /// ([`Self::recovered_ns`]) when that is done.
+    pub(crate) fn begin_dump(&mut self, pages: Vec<Ppn>) {
+        self.begin_step(Step::Dump(pages), Vec::new());
+    }
+
+    /// The newest content of each unit in the write buffer.
+    pub(crate) fn buffer_content(&self) -> Vec<Kept> {
+        self.buffered.as_ref().map(|buffered| buffered.buffer.kept()).unwrap_or_default()
+    }
+
+    pub(super) fn plan_dump(&mut self, pages: &[Ppn]) {
+        for &page in pages {
+            self.firmware.plan.program(page, Cause::Host, None);
+        }
+    }
+
+    /// Plans reads of the pages with the content of the write buffer.
+    pub(super) fn plan_reads_of(&mut self, dumped: &[DumpedUnit]) {
+        let mut pages: Vec<Ppn> = dumped.iter().map(|unit| unit.ppn).collect();
+        pages.dedup_by_key(|ppn| self.geometry.page_of(*ppn));
+        for page in pages {
+            self.firmware.plan.read(page, Cause::Host, None);
+        }
+    }
+
+    /// Puts content into the empty write buffer. All of it is to leave.
+    pub(super) fn fill_buffer(&mut self, dumped: &[DumpedUnit]) {
+        let Some(buffered) = &mut self.buffered else { return };
+        for unit in dumped {
+            let line = self.firmware.ftl.home(unit.owner).map_or(0, |die| die.0);
+            let entry = buffered.buffer.take_back(unit.owner, unit.held, unit.request_pages, line);
+            self.flash.accounts.probe.taken_back(entry, unit.owner, unit.version);
+        }
+        buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
+        self.buffer_changed = true;
+    }
+
+    /// Plans erases of the blocks that held the content of the write buffer.
+    pub(super) fn plan_erases_of_dumped(&mut self) {
+        for &block in &self.firmware.dump_blocks {
+            if self.flash.array.planned_pages(block) > 0 {
+                self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Host);
+            }
+        }
+    }
+}
