@@ -40,7 +40,7 @@ _BYTES_MAX = 4 << 30
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("status", "drive", "ftl", "config"), str),
     **dict.fromkeys(("seed", "logical_units", "unit_bytes", "run_ns", "operations"), int),
-    **dict.fromkeys(("twice", "has_volatile_buffer"), bool),
+    **dict.fromkeys(("twice", "has_volatile_buffer", "has_paired_pages"), bool),
     "when": dict,
     "capacitors": (dict, type(None)),
     "warnings": list,
@@ -50,9 +50,11 @@ _KINDS: dict[str, Any] = {
 _FIGURES = (
     "requests_lost",
     "torn_pages",
+    "spoilt_pages",
     "half_erased_blocks",
     "kept_units",
     "rolled_back_units",
+    "pair_lost_units",
     "lost_units",
     "recovery_ns",
     "energy_j",
@@ -190,6 +192,11 @@ class Crash:
         return Capacitors(**found) if found else None
 
     @property
+    def has_paired_pages(self) -> bool:
+        """Whether pages share cells with others, which a torn page spoils (`device.nand.paired_pages`)."""
+        return bool(self._content["has_paired_pages"])
+
+    @property
     def logical_units(self) -> int:
         """Map units that the host can address."""
         return int(self._content["logical_units"])
@@ -211,12 +218,21 @@ class Crash:
 
     @property
     def lost_units(self) -> int:
-        """Map units of which a durable version is lost, summed over all cuts, second ones included. It must be 0."""
+        """Map units of which a durable version is lost, summed over all cuts, second ones included. It must be 0.
+
+        Those of `pair_lost_units` are not among them.
+        """
         return sum(loss.lost_units for loss in self.losses)
 
     @property
+    def pair_lost_units(self) -> int:
+        """Map units of which a durable version is lost with spoilt pages, summed over all cuts, second ones too."""
+        of_second = (cut["again"] for cut in self._content["cuts"] if "again" in cut)
+        return sum(cut["pair_lost_units"] for cut in (*self._content["cuts"], *of_second))
+
+    @property
     def losses(self) -> list[Loss]:
-        """The cuts after which a durable version was missing, in the order of their times."""
+        """The cuts after which a durable version was missing, but for spoilt pages, in the order of their times."""
         found = []
         for cut in self._content["cuts"]:
             again = cut.get("again")
@@ -230,10 +246,11 @@ class Crash:
         """The cuts, one row each, in the order of their times.
 
         Columns: `at_ns`, the time of the cut; `operations`, flash operations that had ended by then; `requests_lost`,
-        requests in the drive, which never complete; `torn_pages`, pages whose program was cut;
-        `half_erased_blocks`, blocks whose erase was cut. Map units after the recovery: `kept_units` with the version
-        that was written last, `rolled_back_units` with an older one or nothing, of which nothing newer was durable,
-        `lost_units` of which a durable version is lost. What the recovery took: `recovery_ns` from power on until
+        requests in the drive, which never complete; `torn_pages`, pages whose program was cut; `spoilt_pages`, whole
+        pages in the same cells as torn ones; `half_erased_blocks`, blocks whose erase was cut. Map units after the
+        recovery: `kept_units` with the version that was written last, `rolled_back_units` with an older one or nothing,
+        of which nothing newer was durable, `pair_lost_units` of which a durable version is lost with a spoilt page, and
+        `lost_units` of which one is lost in another way. What the recovery took: `recovery_ns` from power on until
         requests are served, `energy_j` in that time, `spare_reads` (reads of spare areas), `reads`, `programs`,
         `erases`, and `scan_memory_bytes`, the memory that the scan needs.
 

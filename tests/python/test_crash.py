@@ -140,11 +140,11 @@ def test_every_layer_comes_back(drive: Config, ftl: str) -> None:
         frame = result.cuts
         assert (len(frame), result.lost_units, result.losses) == (15, 0, [])
         for reads in (frame["spare_reads"], frame["second_spare_reads"]):
-            assert reads.min() == DIES * 32 * 16  # some layers read more when they write what capacitors brought to flash
+            assert reads.min() == DIES * 32 * 16  # more for what capacitors brought to flash
             assert reads.max() == reads.min() or (ftl in {"nftl", "bast_star"} and len(buffer) == 2)
         assert frame["at_ns"].is_sorted()
         assert frame["torn_pages"].max() <= DIES
-        whole = frame.select("kept_units", "rolled_back_units", "lost_units").sum_horizontal()
+        whole = frame.select("kept_units", "rolled_back_units", "pair_lost_units", "lost_units").sum_horizontal()
         assert set(whole) == {result.logical_units}
         assert (frame["second_after_ns"] < frame["recovery_ns"]).all()
         assert (frame["recovery_ns"] >= 2 * PAGES_PER_DIE * 50_400).all()
@@ -191,6 +191,35 @@ def test_capacitors_must_hold_a_full_buffer(drive: Config) -> None:
     assert full.cuts["second_torn_pages"].max() > 0  # they are not charged during a recovery
     wide = fw.crash(drive.override(CAPACITORS), cuts=1, write_buffer__capacitor_max_v=5)
     assert wide.capacitors.capacitance_f == pytest.approx(2 * full.capacitors.dump_energy_j / (5**2 - 2.7**2))
+
+
+PAIRED = {"device.nand.paired_pages": "unprotected", "workload.uniform.queue_depth": 1}
+
+
+def test_a_torn_upper_page_spoils_its_lower_page(drive: Config) -> None:
+    """Writes go one by one to the pages of one die: every other one is the upper page of the one before it."""
+    one_die = {**PAIRED, "device.channels": 1, "device.blocks_per_plane": 32}
+    program_ns = 400 + 3_413 + 600_000
+    lost = []
+    for nth in range(4):
+        (cut,) = fw.crash(drive.override(one_die), at_ns=nth * program_ns + 300_000).cuts.to_dicts()
+        assert (cut["torn_pages"], cut["lost_units"]) == (1, 0)
+        assert cut["spoilt_pages"] == cut["pair_lost_units"]
+        lost.append(cut["spoilt_pages"])
+    assert lost in ([0, 1, 0, 1], [1, 0, 1, 0])  # as the next page of the open block is a lower or an upper one
+
+
+@pytest.mark.parametrize("ftl", ["page", "dftl", "fast"])
+def test_losses_with_pairs_are_counted_apart(drive: Config, ftl: str) -> None:
+    room = {"device.blocks_per_plane": 32, "device.op_ratio": 0.8, "ftl": ftl}
+    result = fw.crash(drive.override(room).override(PAIRED), cuts=40, twice=True)
+    assert result.has_paired_pages
+    assert (result.lost_units, result.losses) == (0, [])
+    frame = result.cuts
+    assert 0 < frame["pair_lost_units"].sum() <= frame["spoilt_pages"].sum() <= frame["torn_pages"].sum()
+    assert result.pair_lost_units == frame["pair_lost_units"].sum() + frame["second_pair_lost_units"].sum()
+    held = fw.crash(drive.override(room).override(PAIRED).override(CAPACITORS), cuts=40)
+    assert (held.pair_lost_units, held.cuts["spoilt_pages"].sum()) == (0, 0)
 
 
 def test_a_seed_gives_the_same_cuts_and_another_one_others(drive: Config) -> None:
@@ -391,6 +420,24 @@ def test_lost_data_is_told_loudly_with_the_way_to_repeat_it(twice: Crash, tiny: 
     assert Crash.read(path).lost_units == 3
 
 
+def test_what_pairs_lose_is_told(flashwatt: Cli, tiny: Path) -> None:
+    sets = [word for key, value in PAIRED.items() for word in ("--set", f"{key}={value}")]
+    result = flashwatt("crash", "tiny.toml", "--cuts", "30", *sets)
+    assert result.returncode == 1
+    assert re.search(r"LOST: \d+ units of durable data with spoilt pages; nothing else is lost", result.stdout)
+    assert re.search(r"pages spoilt by torn ones +0 +\d", result.stdout)
+    assert "with pages spoilt by torn ones (device.nand.paired_pages)" in result.stderr
+
+
+def test_capacitors_are_told(flashwatt: Cli, tiny: Path) -> None:
+    sets = [word for key, value in CAPACITORS.items() for word in ("--set", f"{key}={value}")]
+    result = flashwatt("crash", "tiny.toml", "--cuts", "30", "--twice", *sets)
+    assert result.returncode == 0, result.stderr
+    assert "a full buffer takes 8.33 ms and 11.4 mJ: 6.34 mF from 3.3 to 2.7 V" in result.stdout
+    assert len(re.findall("capacitance for it", result.stdout)) == 1  # not of second cuts
+    assert "Nothing is lost" in result.stdout
+
+
 @pytest.mark.parametrize(("lost", "status"), [(0, 130), (4, 1)])
 def test_interrupted_cuts_are_kept(twice: Crash, tiny: Path, asked: Asked, lost: int, status: int) -> None:
     def interrupt(content: Any) -> None:
@@ -432,7 +479,7 @@ def test_ctrl_c_keeps_the_cuts_until_then(tiny: Path) -> None:
 
 def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked: Asked) -> None:
     none = spoilt(twice, lambda content: content.update(status="interrupted", cuts=[]))
-    assert none.cuts.shape == (0, 15)
+    assert none.cuts.shape == (0, 17)
     assert none.spread("recovery_ns") is None
     with pytest.raises(FlashwattError, match="no cut to draw"):
         plot.recovery(none)

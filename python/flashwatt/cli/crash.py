@@ -69,8 +69,9 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
     The run is that of `flashwatt run`, but run.max_flash_ops has no effect. The same seed (run.seed) cuts at the same
     times.
 
-    The exit status is 0 if nothing is lost, 1 if durable data is lost after any cut, 130 if Ctrl-C ended the campaign
-    early; the cuts until then are kept.
+    The exit status is 0 if nothing is lost, 1 if durable data is lost after any cut, be it with a page that shares
+    cells with a torn one (device.nand.paired_pages), 130 if Ctrl-C ended the campaign early; the cuts until then are
+    kept.
     """
     _check_options(config, preset, options)
     whole = drive_of(config, preset, sets)
@@ -87,7 +88,7 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
         complain(f"interrupted after {made} of {of} cuts; those are {kept}")
     if faults:
         raise faults[0]
-    if found.losses:
+    if found.losses or found.pair_lost_units:
         sys.exit(FAILED)
     if found.status == "interrupted":
         sys.exit(INTERRUPTED)
@@ -182,6 +183,9 @@ def _complain_of_losses(found: Crash, command: str) -> None:
         complain(f"LOST: {counted(loss.lost_units, 'unit')} of durable data, {at}; `{again}` repeats it")
     if (more := len(found.losses) - _LOSSES_SHOWN) > 0:
         complain(f"LOST: durable data by {counted(more, 'cut')} more; -o FILE.json keeps them all")
+    if found.pair_lost_units:
+        units = counted(found.pair_lost_units, "unit")
+        complain(f"LOST: {units} of durable data with pages spoilt by torn ones (device.nand.paired_pages)")
 
 
 def _command(config: Path | None, preset: str | None, sets: tuple[str, ...]) -> str:

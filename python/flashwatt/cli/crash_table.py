@@ -40,6 +40,11 @@ _LOST: dict[str, tuple[str, Write]] = {
     "half_erased_blocks": ("half-erased blocks", count),
     "requests_lost": ("requests lost", count),
 }
+_PAIRS: dict[str, tuple[str, Write]] = {
+    "pair_lost_units": ("units lost with spoilt pages", count),
+    "spoilt_pages": ("pages spoilt by torn ones", count),
+}
+"""Of flash whose pages share cells."""
 _COST: dict[str, tuple[str, Write]] = {
     "recovery_ns": ("recovery time", duration),
     "energy_j": ("recovery energy", _joules),
@@ -73,10 +78,11 @@ def show(found: Crash, console: Console | None = None) -> None:
 
 
 def _show_cuts(found: Crash, console: Console) -> None:
-    blocks = (_LOST, *((_DUMP,) if found.capacitors else ()), _COST)
-    emit(console, _table(found, "", blocks, second=False))
+    pairs, dumps = (_PAIRS,) if found.has_paired_pages else (), (_DUMP,) if found.capacitors else ()
+    emit(console, _table(found, "", (_LOST, *pairs, *dumps, _COST), second=False))
     if found.spread("lost_units", second=True) is not None:
-        emit(console, _table(found, "\nThe second cut, during that recovery", (_AGAIN, _COST), second=True))
+        blocks = (_AGAIN, *pairs, _COST)
+        emit(console, _table(found, "\nThe second cut, during that recovery", blocks, second=True))
     emit(console, _verdict(found))
 
 
@@ -114,7 +120,7 @@ def _table(found: Crash, title: str, blocks: tuple[dict[str, tuple[str, Write]],
         for key, (name, write) in rows.items():
             spread = found.spread(key, second=second)
             assert spread is not None
-            style = "bold red" if key == "lost_units" and spread.max else ""
+            style = "bold red" if key.endswith("lost_units") and spread.max else ""
             cells = [spread.max] if is_one else list(spread)
             table.add_row(Text(name, style), *(Text(write(cell), style) for cell in cells))
         table.add_section()
@@ -126,4 +132,7 @@ def _verdict(found: Crash) -> Text:
     if found.losses:
         cuts, units = counted(len(found.losses), "cut"), counted(found.lost_units, "unit")
         return Text(f"LOST: {units} of durable data, by {cuts}", "bold red")
+    if found.pair_lost_units:
+        units = counted(found.pair_lost_units, "unit")
+        return Text(f"LOST: {units} of durable data with spoilt pages; nothing else is lost", "bold red")
     return Text("Nothing is lost: each unit came back as it was last durable, or newer.")

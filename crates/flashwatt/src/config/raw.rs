@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::BusOrder;
 use super::schema::names;
 use crate::cache::settings::Protection;
-use crate::device::settings::{BlockStripe, ProgramOrder};
+use crate::device::settings::{BlockStripe, PairedPages, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
 use crate::hdd;
@@ -150,6 +150,11 @@ pub struct Nand {
     /// Program/erase cycles that a block endures by its data sheet. The report's `lifetime` follows from it; nothing
     /// else does, and no block fails. Without it there is no lifetime.
     pub rated_cycles: Option<u32>,
+    /// Multi-level cells, which hold a lower and an upper page: `unprotected`. Without it each page has cells of its own.
+    ///
+    /// A power cut during the program of an upper page spoils the lower one, too. Page 2k+1 of a block is the upper page of page
+    /// 2k, as for `device.timing.program_upper_ns`. Power cuts alone heed it.
+    pub paired_pages: Option<PairedPages>,
 }
 
 /// `[gc]`

@@ -360,7 +360,7 @@ impl Controller {
         }
         let op = &mut self.ops[id];
         op.started = true;
-        let (kind, cause, is_upper) = (op.kind, op.cause, op.at.page & 1 != 0);
+        let (kind, cause, is_upper) = (op.kind, op.cause, op.at.is_upper());
         referee(op, &mut flash.array);
         let mut more_ns = 0;
         if kind != OpKind::Read {

@@ -50,6 +50,8 @@ pub struct Crash {
     pub has_volatile_buffer: bool,
     /// The capacitors that keep the write buffer's content, if there are any.
     pub capacitors: Option<Sizing>,
+    /// Whether pages share cells with others, which torn pages spoil.
+    pub has_paired_pages: bool,
     /// Map units that the host can address.
     pub logical_units: u32,
     /// Bytes of a map unit.
@@ -84,13 +86,17 @@ pub struct Cut {
 pub struct Outcome {
     /// Pages whose program was cut.
     pub torn_pages: u32,
+    /// Whole pages that torn pages of the same cells have spoilt.
+    pub spoilt_pages: u32,
     /// Blocks whose erase was cut.
     pub half_erased_blocks: u32,
     /// Units with the version that was written last.
     pub kept_units: u32,
     /// Units with an older version, or nothing, of which nothing newer was durable.
     pub rolled_back_units: u32,
-    /// Units of which a durable version is lost. Must be 0.
+    /// Units of which a durable version is lost with a spoilt page.
+    pub pair_lost_units: u32,
+    /// Units of which a durable version is lost in another way. Must be 0.
     pub lost_units: u32,
     /// What the recovery took.
     #[serde(flatten)]
@@ -130,6 +136,7 @@ pub fn crash(
         ftl: ssd.ftl.name().to_string(),
         has_volatile_buffer: has_volatile_buffer(config),
         capacitors,
+        has_paired_pages: ssd.device.nand.paired_pages.is_some(),
         logical_units: (ssd.device.logical_bytes / u64::from(unit_bytes)) as u32,
         unit_bytes,
         run_ns,
@@ -253,9 +260,11 @@ fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
     let (cost, recovered) = recover(remains)?;
     Ok(Outcome {
         torn_pages: remains.torn.len() as u32,
+        spoilt_pages: remains.spoilt.len() as u32,
         half_erased_blocks: remains.half_erased.len() as u32,
         kept_units: recovered.kept,
         rolled_back_units: recovered.rolled_back,
+        pair_lost_units: recovered.lost_by_pairs,
         lost_units: recovered.lost,
         cost,
         dump: remains.dump()?,

@@ -70,7 +70,7 @@ impl Work {
 
     /// An operation under way at the time `now`.
     pub fn part(op: &UnderWay, now: Nanos) -> (OpKind, bool, Nanos) {
-        (op.kind, op.at.page & 1 != 0, now - op.since)
+        (op.kind, op.at.is_upper(), now - op.since)
     }
 
     /// What it takes.

@@ -1,6 +1,6 @@
 //! What a power cut leaves of a drive, and the drive that comes back from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::bugs::Bug;
@@ -9,7 +9,7 @@ use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
 use crate::device::dump::DumpedUnit;
-use crate::device::spare::{Flash, Found, SpareAreas};
+use crate::device::spare::{Flash, Found, Spare, SpareAreas};
 use crate::device::{Array, FlashAddress, dump};
 use crate::error::Error;
 use crate::firmware::Firmware;
@@ -28,6 +28,10 @@ pub struct Remains {
     pub torn: Vec<FlashAddress>,
     /// Blocks whose erase was cut.
     pub half_erased: Vec<BlockId>,
+    /// Pages that were whole, and which torn pages of the same cells have spoilt.
+    pub spoilt: Vec<FlashAddress>,
+    /// Units that are lost by that: what can still be read of them is older than what was durable.
+    pub spoilt_units: BTreeSet<Lpn>,
     /// Blocks kept for the content of the write buffer.
     pub(super) dump_blocks: Vec<BlockId>,
     /// Content of the write buffer that capacitors brought to flash.
@@ -47,8 +51,10 @@ pub struct Recovered {
     pub kept: u32,
     /// Units with an older version, or nothing, of which nothing newer was durable.
     pub rolled_back: u32,
-    /// Units of which a durable version is lost, or which hold another unit's data.
+    /// Units of which a durable version is lost in another way, or which hold another unit's data.
     pub lost: u32,
+    /// Units of which a durable version is lost with pages that torn pages of the same cells have spoilt.
+    pub lost_by_pairs: u32,
 }
 
 impl Remains {
@@ -87,6 +93,38 @@ impl Remains {
         let capacitors = self.config.ssd().write_buffer.capacitors;
         let of = |(work, capacitors): (&Work, _)| work.cost(&self.config, &capacitors);
         self.work.as_ref().zip(capacitors).map(of).transpose()
+    }
+
+    /// Torn upper pages spoil the lower pages of the same cells. What is lost by that follows from the promises and from what can
+    /// be read afterwards, without a recovery.
+    pub(super) fn spoil_pairs(&mut self) {
+        let mut owners = BTreeSet::new();
+        for at in self.torn.iter().filter_map(|at| at.lower()) {
+            let first = self.array.geometry().first_ppn(at.block).0 + at.page * self.array.geometry().units_per_page;
+            let units = (first..first + self.array.geometry().units_per_page).map(Ppn);
+            let whole: Vec<(Ppn, Spare)> = units.filter_map(|ppn| Some((ppn, *self.areas.readable(ppn)?))).collect();
+            if !whole.is_empty() {
+                self.spoilt.push(at);
+            }
+            for (ppn, spare) in whole {
+                self.areas.program(ppn, Spare { is_torn: true, ..spare });
+                owners.insert(spare.owner);
+            }
+        }
+        owners.retain(|owner| owner.0 < self.array.geometry().logical_units);
+        self.spoilt_units = self.lost_of(owners);
+    }
+
+    /// Of these units those of which nothing can be read that is new enough.
+    fn lost_of(&self, mut owners: BTreeSet<Lpn>) -> BTreeSet<Lpn> {
+        let mut newest: BTreeMap<Lpn, u64> = BTreeMap::new();
+        let dumped = self.dumped.iter().map(|unit| (unit.owner, unit.version));
+        for (owner, version) in self.readable().chain(dumped).filter(|(owner, _)| owners.contains(owner)) {
+            let last = newest.entry(owner).or_default();
+            *last = version.max(*last);
+        }
+        owners.retain(|owner| self.promises.fate(*owner, newest.get(owner).copied()) == Fate::Lost);
+        owners
     }
 
     /// Puts content of the write buffer onto the blocks kept for it. Returns the number of pages that it takes.
@@ -136,6 +174,7 @@ impl Remains {
                 _ if !is_own => recovered.lost += 1,
                 Fate::Kept => recovered.kept += 1,
                 Fate::RolledBack => recovered.rolled_back += 1,
+                Fate::Lost if self.spoilt_units.contains(&lpn) => recovered.lost_by_pairs += 1,
                 Fate::Lost => recovered.lost += 1,
             }
         }

@@ -144,6 +144,8 @@ impl Witness {
             areas,
             torn: programs,
             half_erased: erases,
+            spoilt: Vec::new(),
+            spoilt_units: BTreeSet::new(),
             dump_blocks: drive.firmware.dump_blocks.clone(),
             dumped: drive.recovers_dumped().unwrap_or_default().to_vec(),
             work: None,
@@ -155,6 +157,9 @@ impl Witness {
             witness.hold(drive, now, &mut remains);
         } else {
             remains.forget_erased_dumps();
+            if witness.config.ssd().device.nand.paired_pages.is_some() {
+                remains.spoil_pairs();
+            }
         }
         remains
     }

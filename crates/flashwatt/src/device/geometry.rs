@@ -225,6 +225,17 @@ pub struct FlashAddress {
 impl FlashAddress {
     /// Nowhere.
     pub const NONE: FlashAddress = FlashAddress { die: DieId(u32::MAX), block: BlockId::NONE, page: 0 };
+
+    /// Whether it is the upper page of its cells: every other page of a block, from its second one on.
+    #[inline(always)]
+    pub fn is_upper(self) -> bool {
+        self.page & 1 != 0
+    }
+
+    /// Of an upper page, the lower page of the same cells.
+    pub fn lower(self) -> Option<FlashAddress> {
+        self.is_upper().then(|| FlashAddress { page: self.page - 1, ..self })
+    }
 }
 
 /// Division by a number fixed at the start, by one multiplication: exact for all 32-bit operands.

@@ -112,6 +112,17 @@ pub struct Nand {
     pub copyback: bool,
     /// Program/erase cycles that a block endures; none if unknown. For the report only.
     pub rated_cycles: Option<u32>,
+    /// Whether two pages share cells, and what is done for them; none if each page has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paired_pages: Option<PairedPages>,
+}
+
+/// What is done for pages that share cells with another one, which a power cut during its program spoils.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PairedPages {
+    /// Nothing.
+    Unprotected,
 }
 
 /// In which order the pages of a block may be programmed.

@@ -43,6 +43,16 @@ const CASES: &[Case] = &[
     ("[gc.policy.greedy]\nwindow = 3\n", &[], &["my.toml:2:1: gc.policy.greedy.window", "unknown parameter"]),
     ("[wear]\npolicy = \"statik_swap\"\n", &[], &["my.toml:2:1: wear.policy", "did you mean `static_swap`?"]),
     ("[controller]\npolicy = \"inorder\"\n", &[], &["my.toml:2:1", "`reads_first`", "did you mean `in_order`?"]),
+    (
+        "[device.nand]\nprogram_order = \"any\"\npaired_pages = \"unprotected\"\n",
+        &[],
+        &["my.toml:3:1: device.nand.paired_pages", "in order", "program_order = \"any\"", "\"ascending\""],
+    ),
+    (
+        "[device.nand]\npaired_pages = \"backup\"\n",
+        &[],
+        &["my.toml:2:1: device.nand.paired_pages", "`backup`", "`unprotected`"],
+    ),
     ("[device.nand]\nprogram_order = \"ascend\"\n", &[], &["my.toml:2:1", "`ascend`", "`any`"]),
     ("[energy]\nmode = \"terminals\"\n", &[], &["my.toml:2:1: energy.mode", "did you mean `terminal`?"]),
     ("[energy]\nidle_accounting = \"alwayson\"\n", &[], &["my.toml:2:1", "did you mean `always_on`?"]),

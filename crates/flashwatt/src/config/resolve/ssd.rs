@@ -7,7 +7,7 @@ use crate::config::presets::DEFAULT_PRESET;
 use crate::config::raw::{self, Raw};
 use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
 use crate::controller::policies;
-use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::device::settings::{BlockStripe, Device, HostLink, Nand, PairedPages, ProgramOrder, Timing};
 use crate::energy::PriceTable;
 use crate::energy::settings::Energy;
 use crate::ftl;
@@ -150,6 +150,7 @@ fn device(
             program_order: c.choice(field!("device.nand", nand.program_order), ProgramOrder::Ascending),
             copyback: c.choice(field!("device.nand", nand.copyback), false),
             rated_cycles: c.optional(field!("device.nand", nand.rated_cycles), 1..=RATED_CYCLES_MAX),
+            paired_pages: paired_pages(c, nand),
         },
     }
 }
@@ -238,6 +239,15 @@ fn wear_levelling(c: &mut Checker, raw: &raw::Wear) -> Wear {
         ratio: c.number(field!("wear", raw.ratio), 1.15, 1.0..=1e6),
         min_gap: c.number(field!("wear", raw.min_gap), 8, 0..=u32::MAX),
     }
+}
+
+/// Pages that share cells. Only chips that ask for an order have such cells.
+fn paired_pages(c: &mut Checker, nand: &raw::Nand) -> Option<PairedPages> {
+    if nand.paired_pages.is_some() && nand.program_order == Some(ProgramOrder::Any) {
+        let fault = c.fault("device.nand.paired_pages", "multi-level cells are programmed in order");
+        c.push(fault.found("device.nand.program_order = \"any\"").expected("\"ascending\", or no paired pages"));
+    }
+    nand.paired_pages
 }
 
 fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32, energy: &Energy) -> WriteBuffer {
