@@ -6,6 +6,7 @@ mod dump;
 #[path = "../contracts/schemes.rs"]
 #[allow(dead_code)] // the contracts use the rest
 mod schemes;
+mod shrink;
 
 use std::collections::BTreeSet;
 
@@ -15,6 +16,7 @@ use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::{Bug, Powered, Recovered, Remains, recover};
 use flashwatt::rng::Rng;
 use schemes::{Scheme, draw_request, for_each_scheme, load_scheme, load_sets, schemes, tiny_sets};
+use shrink::shrink;
 
 /// Flash operations of a run in which every instant is a cut.
 const OPERATIONS: u64 = 300;
@@ -59,12 +61,27 @@ fn requests(rng: &mut Rng, number: usize, drive_bytes: u64) -> Vec<Request> {
     (0..number).map(draw).collect()
 }
 
-fn comes_back(remains: &Remains) -> Recovered {
+fn recovered(remains: &Remains) -> Recovered {
     let (cost, recovered) = recover(remains).expect("it comes back");
     assert!(cost.recovery_ns > 0 && cost.energy_j > 0.0, "{cost:?}");
-    assert_eq!(recovered.lost, 0, "{recovered:?}");
     assert_eq!(recovered.lost_by_pairs as usize, remains.spoilt_units.len(), "{recovered:?}");
     recovered
+}
+
+fn comes_back(remains: &Remains) {
+    let recovered = recovered(remains);
+    assert_eq!(recovered.lost, 0, "{recovered:?}");
+}
+
+/// Whether a cut at any instant of a run of these requests loses something.
+fn loses(config: &Config, list: &[Request], bug: Bug) -> bool {
+    let mut powered = Powered::faulty(config, Script::new(list), bug, &mut |_| true).expect("its power can be cut");
+    while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
+        if recover(&powered.cut()).expect("it comes back").1.lost > 0 {
+            return true;
+        }
+    }
+    false
 }
 
 /// Goes on after a cut, and serves requests to the end: then every unit holds what was written last.
@@ -81,12 +98,16 @@ fn goes_on(config: &Config, remains: &Remains, rng: &mut Rng) {
 fn cut_everywhere(scheme: &Scheme, seed: u64, more: &[&str]) -> usize {
     let mut rng = Rng::new(seed);
     let config = drive(scheme, &mut rng, more);
-    let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
-    let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
+    let list = requests(&mut rng, 400, config.logical_bytes());
+    let mut powered = Powered::new(&config, Script::new(&list), &mut |_| true).expect("its power can be cut");
     let (mut cuts, mut lost) = (0, 0);
     while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
         let remains = powered.cut();
-        comes_back(&remains);
+        let recovered = recovered(&remains);
+        if recovered.lost > 0 {
+            let enough = shrink(list, |list| loses(&config, list, Bug::None));
+            panic!("{recovered:?}; these requests are enough for that: {enough:#?}");
+        }
         lost += remains.spoilt_units.len();
         if cuts % 16 == 0 {
             goes_on(&config, &remains, &mut rng);
@@ -156,26 +177,30 @@ fn faults_on_purpose_are_found() {
     for layer in ["page", "fast", "dftl"] {
         let scheme = some_schemes().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
         for (bug, more) in bugs {
-            let lost = lost_with(bug, &scheme.clone().expect("every layer has a scheme"), more);
-            assert!(lost > 0, "{bug:?} is not found with the layer {layer}");
+            let lost = run_that_loses(bug, &scheme.clone().expect("every layer has a scheme"), more);
+            assert!(lost.is_some(), "{bug:?} is not found with the layer {layer}");
         }
     }
 }
 
-/// Units that are lost in cuts of drives with a fault.
-fn lost_with(bug: Bug, scheme: &Scheme, more: &[&str]) -> u32 {
+/// Of a run that fails the requests are left that it takes: one write, after which the older version of its unit is there, or two.
+#[test]
+fn a_run_that_fails_is_shrunk() {
+    let (config, list) = run_that_loses(Bug::OlderVersion, &some_schemes()[0], &[]).expect("it is found");
+    let fails = |list: &[Request]| loses(&config, list, Bug::OlderVersion);
+    let enough = shrink(list, fails);
+    assert!(fails(&enough) && enough.len() <= 2, "{enough:?}");
+}
+
+/// A run of a drive with a fault that loses something.
+fn run_that_loses(bug: Bug, scheme: &Scheme, more: &[&str]) -> Option<(Config, Vec<Request>)> {
     let of_seed = |seed| {
         let mut rng = Rng::new(seed);
         let config = drive(scheme, &mut rng, more);
-        let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
-        let mut powered = Powered::faulty(&config, script, bug, &mut |_| true).expect("its power can be cut");
-        let mut lost = 0;
-        while lost == 0 && powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
-            lost += recover(&powered.cut()).expect("it comes back").1.lost;
-        }
-        lost
+        let list = requests(&mut rng, 400, config.logical_bytes());
+        (config, list)
     };
-    (0..64).map(of_seed).find(|&lost| lost > 0).unwrap_or(0)
+    (0..64).map(of_seed).find(|(config, list)| loses(config, list, bug))
 }
 
 /// A scan reads the spare area of every page, on all dies at once: what that takes, from its definition.
