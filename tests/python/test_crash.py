@@ -431,8 +431,11 @@ def test_what_pairs_lose_is_told(flashwatt: Cli, tiny: Path) -> None:
 
 def test_capacitors_are_told(flashwatt: Cli, tiny: Path) -> None:
     sets = [word for key, value in CAPACITORS.items() for word in ("--set", f"{key}={value}")]
-    result = flashwatt("crash", "tiny.toml", "--cuts", "30", "--twice", *sets)
+    result = flashwatt("crash", "tiny.toml", "--cuts", "30", "--twice", "--plot", "held.html", *sets)
     assert result.returncode == 0, result.stderr
+    page = (tiny.parent / "held.html").read_text()
+    assert page.count('class="chart"') == 5
+    assert "Capacitance after 30 power cuts" in page
     assert "a full buffer takes 8.33 ms and 11.4 mJ: 6.34 mF from 3.3 to 2.7 V" in result.stdout
     assert len(re.findall("capacitance for it", result.stdout)) == 1  # not of second cuts
     assert "Nothing is lost" in result.stdout
@@ -518,6 +521,19 @@ def test_bars_hold_every_cut_once(twice: Crash) -> None:
             assert all(row["from"] < row["to"] for row in bars)
     with pytest.raises(FlashwattError, match="figure: unknown name; found `watts`"):
         plot.recovery(twice, "watts")
+
+
+def test_what_capacitors_do_is_drawn(drive: Config, twice: Crash) -> None:
+    result = fw.crash(drive.override(CAPACITORS), cuts=20, twice=True)
+    for figure, of_axis in (("dump_ns", "ms"), ("dump_energy_j", "mJ"), ("capacitance_f", "mF")):
+        chart = plot.recovery(result, figure)
+        rows = drawn(chart)
+        assert (sum(row["n"] for row in rows), {row["cut"] for row in rows}) == (20, {"first cut"})
+        size = {"ms": 1e6}.get(of_axis, 1e-3)
+        assert max(row["most"] for row in rows) == pytest.approx(result.spread(figure).max / size, rel=1e-4)
+        assert f" {of_axis}" in chart.description
+        with pytest.raises(FlashwattError, match="figure: unknown name"):
+            plot.recovery(twice, figure)
 
 
 def test_a_bar_is_where_its_values_are(drive: Config) -> None:

@@ -167,7 +167,8 @@ def _page(found: Crash) -> bytes:
     from flashwatt.plot.chart import page
 
     note("drawing the recoveries ...")
-    charts = [plot.recovery(found, "recovery_ns"), plot.recovery(found, "energy_j"), plot.cuts(found)]
+    figures = ["recovery_ns", "energy_j", *(("dump_energy_j", "capacitance_f") if found.capacitors else ())]
+    charts = [*(plot.recovery(found, figure) for figure in figures), plot.cuts(found)]
     return page(f"Power cuts: {found.drive}", charts)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _CAPITALS = {"nand", "dram", "iops", "gc", "cmt", "ftl", "tpftl", "dftl", "mb", "gb", "op"}
 _WORDS = {"op_ratio": "over-provisioning", "spare_fraction": "share of spare blocks", "j_per_gb": "energy per GB"}
 _TIMES_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-_PREFIXED = {"j": "J", "w": "W", "v": "V"}
+_PREFIXED = {"j": "J", "w": "W", "v": "V", "f": "F"}
 _FIXED = {
     "ma": "mA",
     "ua": "µA",

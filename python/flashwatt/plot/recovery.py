@@ -44,21 +44,27 @@ FIGURES = {
     "reads": _Figure("page_reads", "Page reads of the recovery", count),
     "programs": _Figure("programs", "Programs of the recovery", count),
     "erases": _Figure("erases", "Erases of the recovery", count),
+    "dump_ns": _Figure("time_by_capacitors_ns", "Time by capacitors", duration),
+    "dump_energy_j": _Figure("energy_by_capacitors_j", "Energy by capacitors", lambda value: si(value, "J")),
+    "capacitance_f": _Figure("capacitance_f", "Capacitance", lambda value: si(value, "F")),
 }
 """By the columns of `Crash.cuts`."""
+_DUMP = ("dump_ns", "dump_energy_j", "capacitance_f")
+"""Those of capacitors, which second cuts do not have."""
 
 
 def recovery(result: Crash, figure: str = "recovery_ns", **look: Unpack[Look]) -> Chart:
     """Draw the distribution of a figure of the recovery over the cuts: numbers of cuts in bins of equal width.
 
-    `figure` is one of recovery_ns, energy_j, reads, programs and erases. Second cuts stand beside first ones. Where
-    all cuts have the same value, as a single one has, there is one bar. Further options are those of `Chart.restyle`.
-    Raises `FlashwattError` for an unknown figure, and for a result without cuts.
+    `figure` is one of recovery_ns, energy_j, reads, programs and erases, and with capacitors one of dump_ns,
+    dump_energy_j and capacitance_f. Second cuts stand beside first ones. Where all cuts have the same value, as a
+    single one has, there is one bar. Further options are those of `Chart.restyle`. Raises `FlashwattError` for an
+    unknown figure, and for a result without cuts.
     """
-    known("figure", [figure], list(FIGURES))
+    known("figure", [figure], [name for name in FIGURES if result.capacitors or name not in _DUMP])
     of = FIGURES[figure]
     series = {_FIRST: _values(result, figure)}
-    if second := result.values(figure, second=True):
+    if figure not in _DUMP and (second := result.values(figure, second=True)):
         series[_SECOND] = second
     axis = axis_of(of.key, [value for values in series.values() for value in values])
     scaled = {name: [short(value / axis.size) for value in values] for name, values in series.items()}
