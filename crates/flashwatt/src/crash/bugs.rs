@@ -22,6 +22,8 @@ pub enum Bug {
     ErasedBeforeCopied,
     /// The recovery does not look for what capacitors brought to flash.
     DumpForgotten,
+    /// Of the copies of a page of the map the first one alone is written.
+    OneCopyOnly,
 }
 
 impl Bug {

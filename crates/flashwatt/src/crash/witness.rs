@@ -216,6 +216,9 @@ impl Witness {
                 let is_copy_of_map = op.cause == Cause::Map && op.kind == OpKind::Program;
                 let begins = is_copy_of_map && map_programs % firmware.plan.map_copies.max(1) == 0;
                 map_programs += u32::from(is_copy_of_map);
+                if is_copy_of_map && !begins && self.bug == Bug::OneCopyOnly {
+                    continue;
+                }
                 let version = self.carried(op, owner, begins, fresh);
                 note(&mut self.current, owner, |_| version);
                 let spare = Spare { owner, version, program, is_torn: false };

@@ -265,34 +265,52 @@ fn random_cuts_with_paired_pages_and_during_recovery() {
     for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[PAIRED]));
 }
 
-/// Of each page of the map all copies of one version are on flash at any time, so that no cut leaves a part of them alone.
-#[test]
-fn a_cut_leaves_all_copies_of_a_page_of_the_map() {
-    let of_rftl = |scheme: &Scheme| {
+/// Schemes of RFTL with a replica of each page of the map.
+fn with_replicas() -> Vec<Scheme> {
+    let has_replica = |scheme: &Scheme| {
         let config = load_scheme(scheme);
         config.ssd().ftl.name() == "rftl" && scheme.iter().any(|set| set == "ftl.rftl.replicas=1")
     };
-    let schemes: Vec<Scheme> = some_schemes().into_iter().filter(of_rftl).collect();
-    for_each_scheme(&schemes, 4, |scheme, seed| {
-        let mut rng = Rng::new(seed);
-        let config = drive(scheme, &mut rng, &[]).changed(|config| config.run.precondition = Precondition::Filled);
-        let logical = config.logical_bytes() / PAGE;
-        let entries_per_page = 4096 / 512;
-        let pages = logical.div_ceil(entries_per_page);
-        let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
-        let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
-        let mut writes = 0;
-        while powered.operations() < 2 * OPERATIONS && powered.step().expect("it goes on") {
-            let mut versions = vec![[BTreeSet::new(), BTreeSet::new()]; pages as usize];
-            for (owner, version) in powered.cut().readable().filter(|(owner, _)| u64::from(owner.0) >= logical) {
-                let at = u64::from(owner.0) - logical;
-                versions[(at % pages) as usize][(at / pages) as usize].insert(version);
-                writes = writes.max(version);
-            }
-            for (page, [original, replica]) in versions.iter().enumerate() {
-                assert!(!original.is_disjoint(replica), "page {page}: {original:?}, {replica:?}");
-            }
+    some_schemes().into_iter().filter(has_replica).collect()
+}
+
+/// Cuts a drive with a replica of each page of the map at every instant. Returns the first page of which no version is there in both
+/// copies.
+fn page_without_copy(scheme: &Scheme, seed: u64, bug: Bug) -> Option<String> {
+    let mut rng = Rng::new(seed);
+    let config = drive(scheme, &mut rng, &[]).changed(|config| config.run.precondition = Precondition::Filled);
+    let logical = config.logical_bytes() / PAGE;
+    let entries_per_page = 4096 / 512;
+    let pages = logical.div_ceil(entries_per_page);
+    let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
+    let mut powered = Powered::faulty(&config, script, bug, &mut |_| true).expect("its power can be cut");
+    let mut writes = 0;
+    while powered.operations() < 2 * OPERATIONS && powered.step().expect("it goes on") {
+        let mut versions = vec![[BTreeSet::new(), BTreeSet::new()]; pages as usize];
+        for (owner, version) in powered.cut().readable().filter(|(owner, _)| u64::from(owner.0) >= logical) {
+            let at = u64::from(owner.0) - logical;
+            versions[(at % pages) as usize][(at / pages) as usize].insert(version);
+            writes = writes.max(version);
         }
-        assert!(writes > 1, "pages of the map were written");
+        let mut of_pages = versions.iter().enumerate();
+        if let Some((page, [original, replica])) = of_pages.find(|(_, [one, other])| one.is_disjoint(other)) {
+            return Some(format!("page {page}: {original:?}, {replica:?}"));
+        }
+    }
+    assert!(writes > 1, "pages of the map were written");
+    None
+}
+
+/// Of each page of the map all copies of one version are on flash at any time, so that no cut leaves a part of them alone.
+#[test]
+fn a_cut_leaves_all_copies_of_a_page_of_the_map() {
+    for_each_scheme(&with_replicas(), 4, |scheme, seed| {
+        assert_eq!(page_without_copy(scheme, seed, Bug::None), None);
     });
+}
+
+#[test]
+fn a_copy_that_is_not_written_is_found() {
+    let scheme = &with_replicas()[0];
+    assert!((0..16).any(|seed| page_without_copy(scheme, seed, Bug::OneCopyOnly).is_some()));
 }
