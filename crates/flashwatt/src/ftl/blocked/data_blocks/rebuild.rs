@@ -6,6 +6,8 @@
 //! to a fresh block, one logical block after the other on each die. Then these blocks are erased. That may need a block more than
 //! the layer has otherwise: a cut merge has taken one, and a torn page in it cannot be programmed again.
 
+use std::collections::BTreeSet;
+
 use super::{DataBlocks, Lbn, OnDataBlocks};
 use crate::blocks::BlockTable;
 use crate::device::Array;
@@ -73,7 +75,8 @@ impl DataBlocks {
     }
 
     /// Chooses the data block of a logical block among blocks that can be it: that with which the fewest of the others are needed.
-    /// Of a merge that was cut it is the source, of one that was almost done the target. Returns the others.
+    /// Of a merge that was cut it is the source, of one that was almost done the target. Returns the others. A page that the chosen
+    /// block does not hold is taken from where the scan found it, though several blocks may hold its newest version.
     fn choose(
         &mut self,
         of: Lbn,
@@ -86,10 +89,10 @@ impl DataBlocks {
             |block: BlockId, lpn: Lpn| found.newest_version_at(self.address(block, self.offset(lpn))) == Some(lpn);
         let cost = |&chosen: &BlockId| {
             let is_missing = |lpn: &Lpn| !holds(chosen, *lpn) && elsewhere[lpn.idx()] == 0;
-            let missing: Vec<Lpn> = self.pages(of).filter(is_missing).collect();
-            let is_needed = |other: &&BlockId| **other != chosen && missing.iter().any(|&lpn| holds(**other, lpn));
+            let found = self.pages(of).filter(is_missing).filter_map(|lpn| self.get(lpn));
+            let needed: BTreeSet<BlockId> = found.map(|ppn| self.geometry.block_of(ppn)).collect();
             let held = self.pages(of).filter(|&lpn| holds(chosen, lpn)).count();
-            (candidates.iter().filter(is_needed).count(), std::cmp::Reverse(held))
+            (needed.len(), std::cmp::Reverse(held))
         };
         let Some(&chosen) = candidates.iter().min_by_key(|block| cost(block)) else { return Vec::new() };
         let place = |lpn: Lpn| match holds(chosen, lpn) {
@@ -168,5 +171,47 @@ impl DataBlocks {
             let Some(block) = block else { unreachable!("each die has room for its data blocks") };
             self.data[of.idx()] = block.0 + 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config;
+    use crate::device::settings::ProgramOrder;
+    use crate::device::spare::{Flash, Found, Spare, SpareAreas, Ties};
+    use crate::device::{Array, Geometry};
+    use crate::firmware::Firmware;
+    use crate::ftl::PlanNumber;
+    use crate::units::{BlockId, Lpn, Ppn};
+
+    /// A cut merge has copied pages of the source (block 0) and of a log of it (block 1) to its target (block 2), which lacks a page
+    /// of each. Then the source is the data block, since the log is needed alone beside it; with the target both would be, although it
+    /// holds the most pages.
+    #[test]
+    fn a_target_that_lacks_pages_of_both_sources_is_void() {
+        let sets = ["channels=1", "ways=1", "planes=1", "pages_per_block=8", "blocks_per_plane=16", "op_ratio=1"];
+        let sets = sets.map(|set| format!("device.{set}"));
+        let config =
+            config::load("ftl = \"block\"\n[device]\npreset = \"limit\"", "test", &sets).expect("a valid drive");
+        let ssd = config.ssd();
+        let geometry = Geometry::new(&ssd.device, 4096);
+        let (mut array, mut areas) =
+            (Array::new(geometry.clone(), ProgramOrder::Ascending), SpareAreas::new(&geometry));
+        let mut program = |block: u32, offset: u32, version: u64, number: u64| {
+            let spare = Spare { owner: Lpn(offset), version, program: number, is_torn: false };
+            areas.program(Ppn(8 * block + offset), spare);
+        };
+        (0..8).for_each(|offset| program(0, offset, 1, u64::from(offset)));
+        let logged = [1, 2, 6];
+        logged.iter().for_each(|&offset| program(1, offset, 2, 10 + u64::from(offset)));
+        for offset in 0..6 {
+            program(2, offset, if logged.contains(&offset) { 2 } else { 1 }, 20 + u64::from(offset));
+        }
+        [(0, 8), (1, 7), (2, 6)].iter().for_each(|&(block, pages)| array.lay_down(BlockId(block), pages));
+        let flash = Flash { array: &array.clone(), areas: &areas, half_erased: &[], dump_blocks: &[] };
+        let found = Found::scan(flash, Ties::Source);
+        let firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), 1, &geometry);
+        let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(100));
+        assert_eq!([0, 1, 2].map(|block| firmware.blocks.valid_units(BlockId(block))), [5, 3, 0]);
     }
 }
