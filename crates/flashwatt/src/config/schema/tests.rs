@@ -134,6 +134,9 @@ fn every_default_is_valid() {
         if key.key == "hdd.buffer.segment_bytes" {
             sets.push("hdd.buffer.read_ahead_bytes=0".into()); // the preset's is more than a segment of this length
         }
+        if key.key.contains("capacitor_") {
+            sets.extend(["write_buffer.bytes=65536", "write_buffer.protection=capacitors"].map(String::from));
+        }
         if key.key.starts_with("array.") {
             sets.push("array.members=2".into());
         }
