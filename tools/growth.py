@@ -2,8 +2,8 @@
 
 Prints CPU time of a flash operation, for 4 KiB random writes in steady state and for reads, on variants of the preset
 `limit`, with the exponent of a fit: t ~ n^exponent, 0 where the time does not grow. Against goals stand the bounds of
-channels and ways, and what a delay between starts on any channel costs. Each point is the best of several runs:
-whatever else runs on a machine makes them slower, none faster.
+channels and ways, and what a delay between starts on any channel costs. Each point is the best of several runs,
+because other work on the machine makes runs slower.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 //! Dispatch on channels that compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
 //!
-//! The oldest candidate of all channels starts first. A channel's candidate is kept until something changes that could make
-//! another one of it ([`super::queues::Channel::stale`]), so that a start costs a look at the ages and not at all queues.
+//! The oldest candidate of all channels starts first. The age of each channel's candidate is kept until the choices of one of its
+//! dies may have changed ([`super::queues::Channel::stale`]). So a start needs a look at the ages, not at all queues.
 
 use super::dispatch::{Candidate, Choice};
 use super::queues::Channel;
@@ -119,17 +119,13 @@ impl Controller {
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) {
-        while !self.is_bus_taken(agenda, channel) {
-            if self.data_goes_first(channel) {
-                self.send_oldest_data(agenda, channel, flash);
-                continue;
-            }
+        while self.is_free_for_operation(agenda, channel, flash) {
             if competition.switch_ns > 0 {
                 return;
             }
-            let age = self.age_of(competition, channel);
             let Some(candidate) = self.peek(channel) else { return };
             let left = self.power_left(competition);
+            let age = self.age(candidate);
             let is_sure =
                 left >= self.geometry.channels || left > self.older_candidates(competition, agenda.now(), age);
             if !is_sure {

@@ -83,16 +83,29 @@ impl Controller {
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) {
-        while !self.is_bus_taken(agenda, channel) {
-            if self.data_goes_first(channel) {
-                self.send_oldest_data(agenda, channel, flash);
-                continue;
-            }
+        while self.is_free_for_operation(agenda, channel, flash) {
             let Some(candidate) = self.peek(channel) else { return };
             if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
                 self.start(agenda, channel, chosen, flash);
             }
         }
+    }
+
+    /// Sends the data that takes a channel's bus before its next operation. Returns whether the bus is free after that.
+    #[inline(always)]
+    pub(super) fn is_free_for_operation<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        flash: &mut MeteredFlash<P>,
+    ) -> bool {
+        while !self.is_bus_taken(agenda, channel) {
+            if !self.data_goes_first(channel) {
+                return true;
+            }
+            self.send_oldest_data(agenda, channel, flash);
+        }
+        false
     }
 
     /// Whether the bus is taken. If so and work waits for it, sets its event.

@@ -1,8 +1,8 @@
 //! Work of the translation layer for which the drive waits until it is idle.
 //!
-//! The drive asks the layer for the first piece of work when it has had no request for [`IdlePace::start_ns`]. It asks for the next
-//! piece [`IdlePace::gap_ns`] after the end of the one before. It stops when the layer has no more work, or when a request comes;
-//! a piece that has begun is finished. No piece begins after the host's last request has ended, for the run ends then.
+//! The drive asks the layer for the first piece of work when it has had no request for [`IdlePace::start_ns`]. When a piece has ended,
+//! the drive waits for [`IdlePace::gap_ns`] and asks for the next one. It stops when the layer has no more work, or when a request
+//! comes; a piece that has begun is finished. No piece begins after the host's last request has ended, for the run ends then.
 
 use super::Ssd;
 use crate::connector::Cx;
