@@ -3,12 +3,12 @@
 //! It lays down start states, replays requests for [`crate::ssd::Untimed`], and property tests drive translation layers
 //! with it. The NAND referee checks its operations too.
 
-use crate::connector::{Extent, Request, RequestKind};
+use crate::connector::{Extent, Request, RequestKind, Upcoming};
 use crate::device::{Array, Geometry};
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
 use crate::operation::OpKind;
-use crate::units::{DieId, Lpn, OpId};
+use crate::units::{DieId, Lpn, OpId, Ppn};
 
 /// An observer of the plans and operations of a drive without a clock.
 pub trait Tally {
@@ -45,6 +45,22 @@ pub struct Clockless<'a, T: Tally = ()> {
     tally: T,
 }
 
+/// What an operation does. A plan was written a moment ago, field by field: these few are read in the same way, because a
+/// processor that copies all of it at once waits until the writes have ended.
+struct Task {
+    kind: OpKind,
+    is_blank: bool,
+    ppn: Ppn,
+    source: Ppn,
+}
+
+impl Task {
+    #[inline(always)]
+    fn of(op: &PlannedOp) -> Self {
+        Task { kind: op.kind, is_blank: op.is_blank, ppn: op.ppn, source: op.source }
+    }
+}
+
 /// A write found no room although no background work is left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
@@ -65,6 +81,12 @@ impl<'a, T: Tally> Clockless<'a, T> {
     /// Flash operations carried out so far.
     pub fn operations(&self) -> u64 {
         self.operations
+    }
+
+    /// Fetches what requests to come will touch into the machine's caches.
+    pub fn prefetch(&self, upcoming: &Upcoming) {
+        let [far, near] = [upcoming.far_bytes, upcoming.near_bytes].map(|bytes| self.geometry.lpn_of_byte(bytes));
+        self.firmware.ftl.prefetch(far, near, &self.firmware.blocks, self.array);
     }
 
     /// Carries out a request.
@@ -127,28 +149,41 @@ impl<'a, T: Tally> Clockless<'a, T> {
     }
 
     fn carry_out(&mut self) {
-        self.ops.clear();
-        self.ops.extend_from_slice(self.firmware.plan.ops());
         self.tally.planned(&self.firmware.plan);
-        self.operations += self.ops.len() as u64;
-        for at in 0..self.ops.len() {
-            let op = self.ops[at];
-            match op.kind {
-                OpKind::Read if op.is_blank => self.array.plan_blank_read(self.geometry.place(op.ppn)),
-                OpKind::Read | OpKind::SpareRead => self.array.start_read(self.geometry.place(op.ppn)),
-                OpKind::Program => self.program(&op),
-                OpKind::Copy | OpKind::Copyback => {
-                    self.array.start_read(self.geometry.place(op.source));
-                    self.program(&op);
-                }
-                OpKind::Erase => self.erase(&op),
+        if let [op] = self.firmware.plan.ops()
+            && op.kind != OpKind::Erase
+        {
+            let task = Task::of(op);
+            self.carry_out_task(task);
+            return self.firmware.plan.ops().iter().for_each(|op| self.tally.ended(op));
+        }
+        let mut ops = std::mem::take(&mut self.ops);
+        ops.clear();
+        ops.extend_from_slice(self.firmware.plan.ops()); // the end of an erase makes another plan
+        for op in &ops {
+            self.carry_out_task(Task::of(op));
+            self.tally.ended(op);
+        }
+        self.ops = ops;
+    }
+
+    #[inline(always)]
+    fn carry_out_task(&mut self, Task { kind, is_blank, ppn, source }: Task) {
+        self.operations += 1;
+        match kind {
+            OpKind::Read if is_blank => self.array.plan_blank_read(self.geometry.place(ppn)),
+            OpKind::Read | OpKind::SpareRead => self.array.start_read(self.geometry.place(ppn)),
+            OpKind::Program => self.program(ppn),
+            OpKind::Copy | OpKind::Copyback => {
+                self.array.start_read(self.geometry.place(source));
+                self.program(ppn);
             }
-            self.tally.ended(&op);
+            OpKind::Erase => self.erase(ppn),
         }
     }
 
-    fn program(&mut self, op: &PlannedOp) {
-        let at = self.geometry.place(op.ppn);
+    fn program(&mut self, ppn: Ppn) {
+        let at = self.geometry.place(ppn);
         self.array.plan_program(at, OpId(0));
         self.array.start_program(at);
         if self.array.end_program(at) {
@@ -156,8 +191,8 @@ impl<'a, T: Tally> Clockless<'a, T> {
         }
     }
 
-    fn erase(&mut self, op: &PlannedOp) {
-        let block = self.geometry.block_of(op.ppn);
+    fn erase(&mut self, ppn: Ppn) {
+        let block = self.geometry.block_of(ppn);
         self.array.start_erase(block);
         self.array.end_erase(block);
         self.firmware.erased(block, self.array);

@@ -329,7 +329,9 @@ impl BlockTable {
     /// Prefetches the data that an overwrite of `ppn` touches into the machine's caches.
     #[inline(always)]
     pub fn prefetch(&self, ppn: Ppn) {
-        prefetch(&self.valid, self.bit(self.geometry.block_of(ppn), ppn).0);
+        let block = self.geometry.block_of(ppn);
+        prefetch(&self.valid, self.bit(block, ppn).0);
+        prefetch(&self.info, block.idx());
     }
 
     /// The closed block of a die with the fewest valid map units. Among equals it is the last one on their stack.

@@ -53,13 +53,13 @@ impl<'a> BlockView<'a> {
         BlockId(self.die.0 * per_die + rng.below(u64::from(per_die)) as u32)
     }
 
-    /// The best candidate by `better(a, b)` ("a is better than b"), the first among equals. All candidates are
-    /// examined.
-    pub fn best(&self, better: impl Fn(BlockId, BlockId) -> bool) -> Option<Choice> {
+    /// The candidate with the best score by `better(a, b)` ("a is better than b"), the first among equals. All candidates are
+    /// examined, and each is scored once.
+    pub fn best<S>(&self, score: impl Fn(BlockId) -> S, better: impl Fn(&S, &S) -> bool) -> Option<Choice> {
         let mut searches = 0;
-        let best =
-            self.candidates().inspect(|_| searches += 1).reduce(|best, b| if better(b, best) { b } else { best })?;
-        Some(Choice { block: best, searches })
+        let scored = self.candidates().inspect(|_| searches += 1).map(|block| (score(block), block));
+        let (_, block) = scored.reduce(|best, other| if better(&other.0, &best.0) { other } else { best })?;
+        Some(Choice { block, searches })
     }
 
     /// Number of blocks of the die.

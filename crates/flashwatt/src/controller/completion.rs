@@ -51,9 +51,7 @@ impl Controller {
             }
             stage => {
                 let (channel, kind) = (state.channel, self.ops[state.running].kind);
-                if stage == OpStage::Out {
-                    self.channels[channel.idx()].scheduled = false;
-                }
+                self.channels[channel.idx()].scheduled &= stage != OpStage::Out; // no branch: which it is follows no pattern
                 self.end(agenda, die, kind, firmware, flash)
             }
         }

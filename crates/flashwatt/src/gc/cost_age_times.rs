@@ -18,14 +18,26 @@ struct CostAgeTimes;
 
 impl VictimPolicy for CostAgeTimes {
     fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
-        view.best(|a, b| better(view, a, b))
+        view.best(|block| Score::of(block, view), Score::is_below)
     }
 }
 
-/// Whether a's score is below b's. Compares cost_a · gain_b with cost_b · gain_a in whole numbers. Ages and erases
-/// count from 1, so that an age or an erase count of 0 does not decide alone.
-fn better(view: &BlockView, a: BlockId, b: BlockId) -> bool {
-    let cost = |block| u128::from(view.valid(block)) * (u128::from(view.erases(block)) + 1);
-    let gain = |block| u128::from(view.invalid(block)) * (u128::from(view.age(block)) + 1);
-    cost(a) * gain(b) < cost(b) * gain(a)
+/// valid · erases / (invalid · age) of a block, as a fraction. Ages and erases count from 1, so that an age or an erase count
+/// of 0 does not decide alone.
+struct Score {
+    cost: u64,
+    gain: u64,
+}
+
+impl Score {
+    fn of(block: BlockId, view: &BlockView) -> Self {
+        Score {
+            cost: u64::from(view.valid(block)) * (u64::from(view.erases(block)) + 1),
+            gain: u64::from(view.invalid(block)) * (u64::from(view.age(block)) + 1),
+        }
+    }
+
+    fn is_below(&self, other: &Self) -> bool {
+        u128::from(self.cost) * u128::from(other.gain) < u128::from(other.cost) * u128::from(self.gain)
+    }
 }

@@ -18,13 +18,25 @@ struct CostBenefit;
 
 impl VictimPolicy for CostBenefit {
     fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
-        view.best(|a, b| better(view, a, b))
+        view.best(|block| Score::of(block, view), Score::is_above)
     }
 }
 
-/// Whether a's score is above b's: age_a · invalid_a / valid_a > age_b · invalid_b / valid_b, in whole numbers. The
-/// score of a block without valid pages is infinite.
-fn better(view: &BlockView, a: BlockId, b: BlockId) -> bool {
-    let gain = |block| (u128::from(view.age(block)) + 1) * u128::from(view.invalid(block));
-    gain(a) * u128::from(view.valid(b)) > gain(b) * u128::from(view.valid(a))
+/// age · invalid / valid of a block, as a fraction. That of a block without valid pages is infinite.
+struct Score {
+    gain: u64,
+    valid: u64,
+}
+
+impl Score {
+    fn of(block: BlockId, view: &BlockView) -> Self {
+        let gain = (u64::from(view.age(block)) + 1) * u64::from(view.invalid(block));
+        Score { gain, valid: u64::from(view.valid(block)) }
+    }
+
+    /// Whether this score is above another one. An age is below 2^32, and the invalid units of one block times the valid ones of
+    /// another at most (2^16 − 1)²: a product fits 64 bits.
+    fn is_above(&self, other: &Self) -> bool {
+        self.gain * other.valid > other.gain * self.valid
+    }
 }

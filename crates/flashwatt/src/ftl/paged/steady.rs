@@ -11,6 +11,7 @@ use super::pages::Pages;
 use crate::blocks::BlockTable;
 use crate::device::{Array, Geometry};
 use crate::error::Error;
+use crate::mem::prefetch;
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{DieId, Lpn};
@@ -78,6 +79,7 @@ pub(in crate::ftl) fn lay_down(
                 rest -= 1;
                 is_valid.then(|| {
                     left -= 1;
+                    prefetch(map, (first + stride * lpns.ahead()) as usize);
                     let lpn = Lpn(first + stride * lpns.next());
                     map[lpn.idx()] = ppn.0 + 1;
                     lpn
@@ -152,7 +154,12 @@ struct Scattered {
     n: u64,
     step: u64,
     at: u64,
+    /// The number that comes [`AHEAD`] numbers later.
+    ahead: u64,
 }
+
+/// Entries of the map that are fetched ahead: each lies in a cache line, and often in a memory page, of its own.
+const AHEAD: u64 = 16;
 
 impl Scattered {
     fn new(n: u64) -> Self {
@@ -161,13 +168,24 @@ impl Scattered {
         while gcd(step, n) != 1 {
             step += 1;
         }
-        Scattered { n, step, at: 0 }
+        let ahead = (u128::from(step) * u128::from(AHEAD) % u128::from(n.max(1))) as u64;
+        Scattered { n, step, at: 0, ahead }
     }
 
     fn next(&mut self) -> u32 {
-        self.at += self.step; // less than 2 n
-        self.at -= if self.at < self.n { 0 } else { self.n };
+        self.at = self.after(self.at);
         self.at as u32
+    }
+
+    /// The number that [`Self::next`] gives [`AHEAD`] calls after the coming one.
+    fn ahead(&mut self) -> u32 {
+        self.ahead = self.after(self.ahead);
+        self.ahead as u32
+    }
+
+    fn after(&self, number: u64) -> u64 {
+        let next = number + self.step; // less than 2 n
+        next - if next < self.n { 0 } else { self.n }
     }
 }
 
@@ -194,6 +212,13 @@ mod tests {
         for _ in 0..1000 {
             assert!(!std::mem::replace(&mut seen[lpns.next() as usize], true));
         }
+    }
+
+    #[test]
+    fn what_lies_ahead_comes_later() {
+        let mut lpns = Scattered::new(1000);
+        let (ahead, next): (Vec<u32>, Vec<u32>) = (0..500).map(|_| (lpns.ahead(), lpns.next())).unzip();
+        assert_eq!(ahead[..500 - AHEAD as usize], next[AHEAD as usize..]);
     }
 
     #[test]

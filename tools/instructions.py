@@ -1,0 +1,98 @@
+"""Instructions that the engine executes for a request, beside those of the last release and of a bare prototype.
+
+Times depend on the machine and on what else it does; the number of instructions does not. Callgrind counts them in two runs of
+different length, and the difference divided by the requests leaves start and report out. `instructions.toml` beside this file
+keeps the figures of the last release; `--keep` writes today's there. Without valgrind nothing is counted, and a line says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+KEPT = Path(__file__).with_suffix(".toml")
+SHORT, LONG = 5_000, 20_000
+"""Requests of the two runs. A drive in steady state collects from the first request on."""
+
+RUN = """
+import sys, flashwatt
+preset, requests, *sets = sys.argv[1:]
+text = f'[device]\\npreset = "{preset}"\\n[workload.uniform]\\nrequest_bytes = 4096\\n'
+flashwatt.run(flashwatt.Config(text, sets=(f"workload.uniform.requests={requests}", *sets)), latency=False)
+"""
+
+READS, WRITES, MIX = (f"workload.uniform.read_fraction={fraction}" for fraction in (1, 0, 0.7))
+STEADY = "run.precondition=steady"
+WIDE = ("device.pages_per_block=32", "device.op_ratio=0.5", "device.host_link.queue_depth=65_535")
+CASES: dict[str, tuple[str, ...]] = {
+    "reads": ("limit", READS),
+    "steady writes": ("limit", WRITES, STEADY),
+    "70 % reads, steady": ("limit", MIX, STEADY),
+    "reads, 1,024 channels": (
+        "limit", READS, "device.channels=1024", "device.ways=1", "workload.uniform.queue_depth=2048", *WIDE,
+    ),
+    "reads, 64 ways": (
+        "limit", READS, "device.channels=16", "device.ways=64", "workload.uniform.queue_depth=2048", *WIDE,
+    ),
+    "reads, x25m": ("x25m", READS),
+    "reads through none": ("limit", READS, "host.scheduler=none"),
+    "reads through cfq": ("limit", READS, "host.scheduler=cfq"),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Print a line for each case."""
+    if shutil.which("valgrind") is None:
+        sys.stdout.write("instructions a request: not counted, because valgrind is not installed\n")
+        return
+    kept = tomllib.loads(KEPT.read_text("utf-8"))
+    counted = {name: _instructions(case) for name, case in CASES.items()}
+    for name, count in counted.items():
+        beside = ", ".join(_ratio(count, table, name, words) for table, words in _columns(kept) if name in table)
+        sys.stdout.write(f"instructions, {name:<22} {count:7,}   {beside}\n")
+    if "--keep" in sys.argv[1:]:
+        _keep(counted)
+
+
+def _columns(kept: dict[str, dict[str, int]]) -> list[tuple[dict[str, int], str]]:
+    return [(kept["release"], "the last release"), (kept["prototype"], "the prototype")]
+
+
+def _ratio(count: int, table: dict[str, int], name: str, words: str) -> str:
+    return f"{count / table[name]:.3f} x {words}"
+
+
+def _instructions(case: tuple[str, ...]) -> int:
+    short, long = (_executed(case, requests) for requests in (SHORT, LONG))
+    return round((long - short) / (LONG - SHORT))
+
+
+def _executed(case: tuple[str, ...], requests: int) -> int:
+    preset, *sets = case
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", sys.executable, "-c", RUN]
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}  # else Python's own part differs from run to run
+        subprocess.run(
+            [*command, preset, str(requests), *sets], env=environment, check=True, capture_output=True, text=True
+        )
+        found = re.search(r"^(?:summary|totals): (\d+)", out.read_text("utf-8"), re.MULTILINE)
+    if found is None:
+        raise SystemExit("callgrind's output has no sum")
+    return int(found[1])
+
+
+def _keep(counted: dict[str, int]) -> None:
+    head, *_ = KEPT.read_text("utf-8").partition("[release]")
+    lines = [f'"{name}" = {count}' for name, count in counted.items()]
+    KEPT.write_text(f"{head}[release]\n" + "\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
