@@ -52,6 +52,7 @@ lint: $(CLI) $(DEV) ## check formatting, lints, types, lengths of functions and 
 bench: $(CLI) ## measure the speed of the command line and the engine against their goals
 	@$(BIN)/python tools/bench.py
 	@$(BIN)/python tools/growth.py
+	@$(BIN)/python tools/instructions.py
 	@cargo bench --quiet --locked -p flashwatt --bench speed -- push
 	@cargo bench --quiet --locked -p flashwatt --bench ftls
 	@cargo bench --quiet --locked -p flashwatt --bench traces
