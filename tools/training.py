@@ -1,6 +1,6 @@
 """Short runs by which the compiler learns what the engine executes often; `tools/wheel.sh` calls it.
 
-They stand for what users run: each translation layer, presets with and without a delay between starts, a write buffer, a
+They stand for what users run: translation layers, presets with and without a delay between starts, a write buffer, a
 disk, and the block layer. Each has its own code in the engine, and the profile of one says little of another.
 """
 
@@ -17,9 +17,7 @@ UNIFORM = "[workload.uniform]\nrequest_bytes = 4096\nread_fraction = {reads}\nre
 SMALL = ("device.logical_bytes=512MiB", "device.op_ratio=0.4", "run.precondition=filled")
 LAYERS = {
     **dict.fromkeys(("dftl", "rftl", "tpftl"), REQUESTS // 10),
-    **dict.fromkeys(
-        ("bast", "fast", "last", "nftl", "superblock"), REQUESTS // 100
-    ),  # thousands of copies for each write
+    **dict.fromkeys(("bast", "fast", "last", "nftl", "superblock"), REQUESTS // 100),  # thousands of copies a write
 }
 
 
