@@ -1,7 +1,7 @@
 //! Work on rows: what must read before it writes, and must have the row to itself meanwhile.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 use super::layout::Part;
@@ -10,10 +10,10 @@ use crate::connector::{Request, Tag};
 use crate::hash::NumberHasher;
 
 /// What is done to a row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// Parts of it are written.
-    Write(Vec<Part>),
+    /// Parts of it are written: [`Job::parts`].
+    Write,
     /// A part that is missing is computed from the other members.
     Reconstruct(Part),
     /// The chunk of the failed member is written to the spare.
@@ -31,59 +31,82 @@ pub struct Job {
     pub row: u64,
     /// The work.
     pub work: Work,
+    /// The parts that are written.
+    pub parts: Vec<Part>,
     /// The device requests that follow those under way.
     pub plan: RowPlan,
     /// Device requests under way.
     pub left: u32,
+    /// The job that gets the row after this one.
+    next: Option<u32>,
+}
+
+impl Job {
+    /// Work on a row that has not begun.
+    pub fn new(host: Option<Tag>, like: &Request, row: u64, work: Work) -> Self {
+        Job { host, like: *like, row, work, parts: Vec::new(), plan: RowPlan::default(), left: 0, next: None }
+    }
 }
 
 /// All jobs, and the rows that they hold.
 #[derive(Default)]
 pub struct Jobs {
-    jobs: Vec<Option<Job>>,
+    /// By number. A free place keeps its lists, so that the next job there needs no new memory.
+    jobs: Vec<Job>,
     free: Vec<u32>,
-    /// For each row that a job holds, the jobs that wait for it.
-    rows: HashMap<u64, VecDeque<u32>, BuildHasherDefault<NumberHasher>>,
+    /// For each row that a job holds, the last job in the line for it.
+    rows: HashMap<u64, u32, BuildHasherDefault<NumberHasher>>,
     /// Jobs that had to wait for a row.
     pub waited: u64,
 }
 
 impl Jobs {
-    /// Adds a job. Returns its number if it has its row now, and none if it waits.
-    pub fn add(&mut self, job: Job) -> Option<u32> {
+    /// Adds a job, which writes these parts. Returns its number if it has its row now, and none if it waits.
+    pub fn add(&mut self, job: Job, parts: &[Part]) -> Option<u32> {
         let row = job.row;
-        let id = self.free.pop().unwrap_or(self.jobs.len() as u32);
-        match self.jobs.get_mut(id as usize) {
-            Some(place) => *place = Some(job),
-            None => self.jobs.push(Some(job)),
-        }
+        let id = self.place(job);
+        self.jobs[id as usize].parts.extend_from_slice(parts);
         match self.rows.entry(row) {
             Entry::Vacant(free) => {
-                free.insert(VecDeque::new());
+                free.insert(id);
                 Some(id)
             }
             Entry::Occupied(mut held) => {
                 self.waited += 1;
-                held.get_mut().push_back(id);
+                let before = std::mem::replace(held.get_mut(), id);
+                self.jobs[before as usize].next = Some(id);
                 None
             }
         }
     }
 
-    /// A job that has not ended.
-    pub fn get(&mut self, id: u32) -> Option<&mut Job> {
-        self.jobs.get_mut(id as usize)?.as_mut()
+    /// Gives a job a number. It takes over the lists of the last job of that number, without their content.
+    fn place(&mut self, job: Job) -> u32 {
+        let Some(id) = self.free.pop() else {
+            self.jobs.push(job);
+            return self.jobs.len() as u32 - 1;
+        };
+        let place = &mut self.jobs[id as usize];
+        let (mut parts, mut plan) = (std::mem::take(&mut place.parts), std::mem::take(&mut place.plan));
+        parts.clear();
+        plan.clear();
+        *place = Job { parts, plan, ..job };
+        id
     }
 
-    /// Ends a job. Returns it, and the job that has its row now.
-    pub fn end(&mut self, id: u32) -> Option<(Job, Option<u32>)> {
-        let job = self.jobs.get_mut(id as usize)?.take()?;
+    /// A job that has not ended.
+    pub fn get(&mut self, id: u32) -> &mut Job {
+        &mut self.jobs[id as usize]
+    }
+
+    /// Ends a job. Returns the job that has its row now.
+    pub fn end(&mut self, id: u32) -> Option<u32> {
+        let Job { row, next, .. } = self.jobs[id as usize];
         self.free.push(id);
-        let next = self.rows.get_mut(&job.row).and_then(VecDeque::pop_front);
         if next.is_none() {
-            self.rows.remove(&job.row);
+            self.rows.remove(&row);
         }
-        Some((job, next))
+        next
     }
 
     /// Whether no job is left.

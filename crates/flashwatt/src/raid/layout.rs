@@ -139,9 +139,9 @@ impl Stripes {
         }
     }
 
-    /// Where a logical range lies; none if it lies in several chunks. Of mirrors, only the first is named.
+    /// The part of its chunk that a logical range is; none if it lies in several chunks. Of mirrors, only the first is named.
     #[inline(always)]
-    pub fn only_piece(&self, offset_bytes: u64, bytes: u64) -> Option<Piece> {
+    pub fn only_part(&self, offset_bytes: u64, bytes: u64) -> Option<Part> {
         let (chunk, from) = self.chunk.divide(offset_bytes);
         if from + bytes > self.chunk.by {
             return None;
@@ -156,7 +156,14 @@ impl Stripes {
             }
             Level::Raid10 => 2 * column,
         };
-        Some(Piece { member: member as u32, offset_bytes: row * self.chunk.by + from, bytes })
+        Some(Part { row, member: member as u32, from, until: from + bytes })
+    }
+
+    /// As [`Self::only_part`], as a range on the member.
+    #[inline(always)]
+    pub fn only_piece(&self, offset_bytes: u64, bytes: u64) -> Option<Piece> {
+        let Part { row, member, from, .. } = self.only_part(offset_bytes, bytes)?;
+        Some(Piece { member, offset_bytes: row * self.chunk.by + from, bytes })
     }
 }
 
@@ -255,8 +262,10 @@ mod tests {
             let members = level.least_members() + if level == Level::Raid10 { 2 * extra } else { extra };
             let layout = Layout { level, members, chunk_bytes: chunk, member_bytes: 10_000 * chunk };
             let mut parts = layout.parts(offset, bytes);
-            let only = parts.next().filter(|_| parts.next().is_none()).map(|part| layout.piece(part));
-            prop_assert_eq!(Stripes::new(&layout).only_piece(offset, bytes), only);
+            let only = parts.next().filter(|_| parts.next().is_none());
+            let stripes = Stripes::new(&layout);
+            prop_assert_eq!(stripes.only_part(offset, bytes), only);
+            prop_assert_eq!(stripes.only_piece(offset, bytes), only.map(|part| layout.piece(part)));
         }
 
         /// The pieces of a range are the places of its bytes.

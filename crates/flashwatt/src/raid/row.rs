@@ -11,6 +11,7 @@
 
 use super::layout::{Part, Piece};
 use super::settings::Layout;
+use crate::connector::RequestKind;
 
 /// The device requests of one row: all reads end before the first write starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,19 @@ pub struct RowPlan {
     pub reads: Vec<Piece>,
     /// What is written.
     pub writes: Vec<Piece>,
+}
+
+impl RowPlan {
+    /// What is read, or what is written.
+    pub fn list(&mut self, kind: RequestKind) -> &mut Vec<Piece> {
+        if kind == RequestKind::Read { &mut self.reads } else { &mut self.writes }
+    }
+
+    /// Nothing is read or written.
+    pub fn clear(&mut self) {
+        self.reads.clear();
+        self.writes.clear();
+    }
 }
 
 /// A range of bytes within the chunks of a row.
@@ -49,25 +63,25 @@ impl<'a> Row<'a> {
         RowPlan { reads: others.map(|member| self.piece(member, within)).collect(), writes: Vec::new() }
     }
 
-    /// The write of parts of the row.
-    pub fn write(&self, parts: &[Part]) -> RowPlan {
+    /// The write of parts of the row, into an empty plan.
+    pub fn write(&self, parts: &[Part], plan: &mut RowPlan) {
         match (parts, self.missing) {
-            ([part], None) => self.write_part(*part),
-            _ => self.write_parts(parts),
+            ([part], None) => self.write_part(*part, plan),
+            _ => *plan = self.write_parts(parts),
         }
     }
 
     /// The write of a part of one chunk, with all members there: what [`Self::write_parts`] gives for it, at less cost.
-    fn write_part(&self, part: Part) -> RowPlan {
+    fn write_part(&self, part: Part, plan: &mut RowPlan) {
         let parity = self.layout.parity_member(self.row);
         let within = Within { from: part.from, until: part.until };
-        let writes = vec![self.layout.piece(part), self.piece(parity, within)];
-        let reads = match self.layout.members {
+        let both = [self.layout.piece(part), self.piece(parity, within)];
+        match self.layout.members {
             // The one other chunk of data gives the parity, with one read.
-            3 => vec![self.piece(3 - parity - part.member, within)],
-            _ => writes.clone(),
-        };
-        RowPlan { reads, writes }
+            3 => plan.reads.push(self.piece(3 - parity - part.member, within)),
+            _ => plan.reads.extend(both),
+        }
+        plan.writes.extend(both);
     }
 
     fn write_parts(&self, parts: &[Part]) -> RowPlan {
@@ -183,10 +197,16 @@ mod tests {
         list
     }
 
+    fn planned(row: &Row, parts: &[Part]) -> RowPlan {
+        let mut plan = RowPlan::default();
+        row.write(parts, &mut plan);
+        plan
+    }
+
     fn write(members: u32, missing: Option<u32>, offset: u64, bytes: u64) -> (Listed, Listed) {
         let layout = layout(members);
         let parts: Vec<_> = layout.parts(offset, bytes).collect();
-        let plan = Row::new(&layout, 0, missing).write(&parts);
+        let plan = planned(&Row::new(&layout, 0, missing), &parts);
         (listed(&plan.reads), listed(&plan.writes))
     }
 
@@ -261,7 +281,7 @@ mod tests {
             (0..members).filter(|&member| member != parity).fold(0, |sum, member| sum ^ data(member, byte))
         };
         let parts: Vec<_> = layout.parts(offset, bytes).collect();
-        let plan = Row::new(&layout, 0, missing).write(&parts);
+        let plan = planned(&Row::new(&layout, 0, missing), &parts);
         let covers = |pieces: &[Piece], member: u32, byte: u64| {
             pieces.iter().any(|p| p.member == member && (p.offset_bytes..p.offset_bytes + p.bytes).contains(&byte))
         };
@@ -305,7 +325,7 @@ mod tests {
             let start = row * u64::from(members - 1) * CHUNK + offset % (u64::from(members - 1) * CHUNK);
             let part = layout.parts(start, bytes).next().expect("a part");
             let row = Row::new(&layout, row, None);
-            prop_assert_eq!(row.write_part(part), row.write_parts(&[part]));
+            prop_assert_eq!(planned(&row, &[part]), row.write_parts(&[part]));
         }
 
         /// After any write, with or without a failed member, the parity can be computed from what was read, and no byte is

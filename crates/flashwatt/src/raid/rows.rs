@@ -5,7 +5,7 @@ use super::jobs::{Job, Work};
 use super::layout::{Part, Piece};
 use super::member::Owner;
 use super::row::{Row, RowPlan};
-use super::settings::Level;
+use super::settings::{Layout, Level};
 use crate::connector::{Cx, Device, Request, RequestKind, Tag};
 
 impl<D: Device> Raid<D> {
@@ -17,9 +17,12 @@ impl<D: Device> Raid<D> {
 
     /// Writes row by row.
     pub(super) fn write_rows(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
+        if let Some(part) = self.stripes.only_part(request.offset_bytes, request.bytes) {
+            return self.add_job(Job::new(Some(tag), request, part.row, Work::Write), &[part], cx);
+        }
         let parts: Vec<_> = self.layout.parts(request.offset_bytes, request.bytes).collect();
         for parts in parts.chunk_by(|one, next| one.row == next.row) {
-            self.add_job(Some(tag), request, parts[0].row, Work::Write(parts.to_vec()), cx);
+            self.add_job(Job::new(Some(tag), request, parts[0].row, Work::Write), parts, cx);
         }
     }
 
@@ -34,7 +37,7 @@ impl<D: Device> Raid<D> {
             at += until - from;
             match self.readable(self.layout.piece(part)) {
                 Some(piece) => self.order_piece(tag, request, RequestKind::Read, piece, cx),
-                None => self.add_job(Some(tag), request, row, Work::Reconstruct(part), cx),
+                None => self.add_job(Job::new(Some(tag), request, row, Work::Reconstruct(part)), &[], cx),
             }
         }
     }
@@ -61,54 +64,41 @@ impl<D: Device> Raid<D> {
         }
     }
 
-    fn add_job(&mut self, host: Option<Tag>, like: &Request, row: u64, work: Work, cx: &mut Cx) {
-        if let Some(tag) = host {
+    fn add_job(&mut self, job: Job, parts: &[Part], cx: &mut Cx) {
+        if let Some(tag) = job.host {
             self.left[tag.0 as usize] += 1;
         }
-        let job = Job { host, like: *like, row, work, plan: RowPlan::default(), left: 0 };
-        if let Some(id) = self.jobs.add(job) {
+        if let Some(id) = self.jobs.add(job, parts) {
             self.begin_job(id, cx);
         }
     }
 
     /// A job has its row: what it must do is known now.
     fn begin_job(&mut self, id: u32, cx: &mut Cx) {
-        let Some(job) = self.jobs.get(id) else { return };
-        let (row, work) = (job.row, std::mem::replace(&mut job.work, Work::Rebuild));
-        let plan = self.plan(row, &work);
-        match &work {
-            Work::Write(_) if plan.reads.is_empty() => self.counts.rows_written_whole += 1,
-            Work::Write(_) => self.counts.rows_read_first += 1,
+        self.plan(id);
+        let Job { work, plan, .. } = self.jobs.get(id);
+        match work {
+            Work::Write if plan.reads.is_empty() => self.counts.rows_written_whole += 1,
+            Work::Write => self.counts.rows_read_first += 1,
             Work::Reconstruct(_) => self.counts.reconstructed += 1,
             Work::Rebuild => {}
-        }
-        if let Some(job) = self.jobs.get(id) {
-            (job.plan, job.work) = (plan, work);
         }
         self.next_step(id, cx);
     }
 
-    fn plan(&self, row: u64, work: &Work) -> RowPlan {
+    fn plan(&mut self, id: u32) {
+        let &mut Job { row, work, .. } = self.jobs.get(id);
         let missing = self.failed.filter(|_| self.is_missing(row));
+        let rebuild = if matches!(work, Work::Rebuild) { self.plan_rebuild(row) } else { RowPlan::default() };
+        let Job { parts, plan, .. } = self.jobs.get(id);
+        let of_row = Row::new(&self.layout, row, missing);
         match work {
-            Work::Write(parts) if self.layout.level == Level::Raid5 => {
-                Row::new(&self.layout, row, missing).write(parts)
-            }
-            Work::Write(parts) => RowPlan { reads: Vec::new(), writes: self.copies(parts, missing) },
-            Work::Reconstruct(part) if missing.is_some() => Row::new(&self.layout, row, missing).reconstruct(*part),
-            Work::Reconstruct(part) => RowPlan { reads: vec![self.layout.piece(*part)], writes: Vec::new() },
-            Work::Rebuild => self.plan_rebuild(row),
+            Work::Write if self.layout.level == Level::Raid5 => of_row.write(parts, plan),
+            Work::Write => plan.writes = copies(&self.layout, parts, missing),
+            Work::Reconstruct(part) if missing.is_some() => *plan = of_row.reconstruct(part),
+            Work::Reconstruct(part) => plan.reads = vec![self.layout.piece(part)],
+            Work::Rebuild => *plan = rebuild,
         }
-    }
-
-    /// The parts on all their mirrors but the missing one.
-    fn copies(&self, parts: &[Part], missing: Option<u32>) -> Vec<Piece> {
-        let each = |part: &Part| {
-            let piece = self.layout.piece(*part);
-            let mirrors = self.layout.mirrors(part.member).filter(|&member| missing != Some(member));
-            mirrors.map(move |member| Piece { member, ..piece }).collect::<Vec<_>>()
-        };
-        parts.iter().flat_map(each).collect()
     }
 
     fn plan_rebuild(&self, row: u64) -> RowPlan {
@@ -129,24 +119,24 @@ impl<D: Device> Raid<D> {
 
     /// Gives the members the reads of a job, or its writes once there are no reads; ends it if there is nothing to do.
     fn next_step(&mut self, id: u32, cx: &mut Cx) {
-        let Some(job) = self.jobs.get(id) else { return };
-        let (reads, like) = (std::mem::take(&mut job.plan.reads), job.like);
-        let (kind, pieces) = match reads.is_empty() {
-            true => (RequestKind::Write, std::mem::take(&mut job.plan.writes)),
-            false => (RequestKind::Read, reads),
-        };
-        job.left = pieces.len() as u32;
+        let Job { plan, left, like, .. } = self.jobs.get(id);
+        let kind = if plan.reads.is_empty() { RequestKind::Write } else { RequestKind::Read };
+        let pieces = plan.list(kind);
         if pieces.is_empty() {
             return self.end_job(id, cx);
         }
-        for piece in pieces {
+        *left = pieces.len() as u32;
+        let (mut pieces, like) = (std::mem::take(pieces), *like);
+        for &piece in &pieces {
             self.order(Owner::Job(id), &like, kind, piece, cx);
         }
+        pieces.clear();
+        *self.jobs.get(id).plan.list(kind) = pieces;
     }
 
     /// A read or a write of a job has ended.
     pub(super) fn step_ended(&mut self, id: u32, cx: &mut Cx) {
-        let Some(job) = self.jobs.get(id) else { return };
+        let job = self.jobs.get(id);
         job.left -= 1;
         if job.left == 0 {
             self.next_step(id, cx);
@@ -154,9 +144,10 @@ impl<D: Device> Raid<D> {
     }
 
     fn end_job(&mut self, id: u32, cx: &mut Cx) {
-        let Some((job, next)) = self.jobs.end(id) else { return };
-        match (&job.work, job.host) {
-            (Work::Rebuild, _) => self.row_rebuilt(job.row, cx),
+        let &mut Job { host, row, work, .. } = self.jobs.get(id);
+        let next = self.jobs.end(id);
+        match (work, host) {
+            (Work::Rebuild, _) => self.row_rebuilt(row, cx),
             (_, Some(tag)) => self.piece_ended(tag, cx),
             (_, None) => {}
         }
@@ -182,7 +173,17 @@ impl<D: Device> Raid<D> {
             }
             let row = rebuild.start(cx.now());
             let like = Request { is_sync: false, ..Request::new(cx.now(), RequestKind::Write, 0, 0) };
-            self.add_job(None, &like, row, Work::Rebuild, cx);
+            self.add_job(Job::new(None, &like, row, Work::Rebuild), &[], cx);
         }
     }
+}
+
+/// The parts on all their mirrors but the missing one.
+fn copies(layout: &Layout, parts: &[Part], missing: Option<u32>) -> Vec<Piece> {
+    let each = |part: &Part| {
+        let piece = layout.piece(*part);
+        let mirrors = layout.mirrors(part.member).filter(move |&member| missing != Some(member));
+        mirrors.map(move |member| Piece { member, ..piece })
+    };
+    parts.iter().flat_map(each).collect()
 }
