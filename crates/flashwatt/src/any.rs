@@ -169,6 +169,10 @@ impl Device for AnyDrive {
         each!(self, drive => drive.operations_at_once())
     }
 
+    fn book(&mut self, now: Nanos) {
+        each!(self, drive => drive.book(now));
+    }
+
     fn series_overflowed(&mut self) -> bool {
         each!(self, drive => drive.series_overflowed())
     }

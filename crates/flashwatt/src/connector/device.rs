@@ -84,6 +84,10 @@ pub trait Device {
     /// Whether a recording over time exceeded its storage.
     fn series_overflowed(&mut self) -> bool;
 
-    /// Energy in J since the window began, and the power in W now.
+    /// Books the time up to `now` of all parts, for [`Self::so_far`]. After [`Self::pass_time`] only a device that books the time of a
+    /// part when something happens in it has anything to do.
+    fn book(&mut self, _now: Nanos) {}
+
+    /// Energy in J since the window began, and the power in W now: up to the last event, or to the last [`Self::book`].
     fn so_far(&self) -> (f64, f64);
 }

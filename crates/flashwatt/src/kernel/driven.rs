@@ -35,6 +35,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
             self.next_instant()?;
             self.settle()?;
         }
+        self.device.book(self.agenda.now());
         Ok(())
     }
 

@@ -355,7 +355,7 @@ impl<D: Device> Raid<D> {
         self.members.iter().flatten().map(|member| member.device.so_far().0).sum()
     }
 
-    fn book(&mut self, now: Nanos) {
+    fn book_members(&mut self, now: Nanos) {
         self.members.iter_mut().flatten().for_each(|member| member.book(now));
     }
 
@@ -363,7 +363,7 @@ impl<D: Device> Raid<D> {
     #[cold]
     fn pass_seconds(&mut self, now: Nanos) {
         while self.second.end <= now {
-            self.book(self.second.end);
+            self.book_members(self.second.end);
             self.second.close(nw_ns(self.energy_j()));
         }
     }
@@ -496,7 +496,7 @@ impl<D: Device> Device for Raid<D> {
     }
 
     fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<Self::Figures>, Option<Box<Series>>) {
-        self.book(now);
+        self.book_members(now);
         let (mut members, mut recorded) = (Vec::new(), Vec::new());
         for member in &mut self.members {
             let of_member = member.as_mut().map(|member| {
@@ -530,6 +530,10 @@ impl<D: Device> Device for Raid<D> {
 
     fn operations_at_once(&self) -> u64 {
         self.members.iter().flatten().map(|member| member.device.operations_at_once()).sum()
+    }
+
+    fn book(&mut self, now: Nanos) {
+        self.book_members(now);
     }
 
     fn series_overflowed(&mut self) -> bool {

@@ -57,6 +57,21 @@ fn driven(config: &Config, script: &[Request], rng: &mut Rng) -> (Report, Vec<Do
     (report, done)
 }
 
+/// The energy of an array grows while nothing happens in its members: two idle drives draw twice what one draws, at any time.
+#[test]
+fn the_energy_of_an_idle_array_goes_on() {
+    let mut one = drive(&load(PROBE_DRIVE, &[]));
+    let mut two = drive(&load(PROBE_DRIVE, &["array.members=2"]));
+    for at in [1, 1_000_000, 1_500_007, 999_999_999, 2_300_000_000] {
+        for drive in [&mut one, &mut two] {
+            drive.advance(at).unwrap_or_else(|error| panic!("{error}"));
+        }
+        assert!(one.energy_j() > 0.0);
+        common::assert_close(two.energy_j(), 2.0 * one.energy_j(), "the energy of two");
+        common::assert_close(two.power_w(), 2.0 * one.power_w(), "their power");
+    }
+}
+
 /// What came of it, but for the name of the workload, and for where the drain begins: a drive is not told which request is
 /// the last one.
 fn compared(report: &Report) -> serde_json::Value {
