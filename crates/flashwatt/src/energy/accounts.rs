@@ -1,7 +1,6 @@
 //! Energy accounts of a device that declares its [`Parts`]: time by state, and the meter. The two give the total by
 //! independent paths.
 
-use std::collections::VecDeque;
 use std::hint::cold_path;
 
 use super::meter::{Meter, SERVERS};
@@ -19,13 +18,18 @@ pub struct Accounts {
     /// Part-nanoseconds in each state: for each part that left a state the time at which it did, less the time at which each
     /// part entered it, modulo 2^64. With `counts` times the present time it is the sum since the window began.
     times: PartTimes,
-    /// Changes that are known ahead, in the order of their times. A new one is nearly always the last.
-    ahead: VecDeque<Change>,
-    /// Time of the first of them; the end of time if there is none.
+    /// Changes that are known ahead, in the order of their times, behind those that are made. A new one is nearly always the last.
+    ahead: Vec<Change>,
+    /// How many of them are made.
+    made: usize,
+    /// Time of the first one that is not; the end of time if there is none.
     next_at: Nanos,
     now: Nanos,
     window_start: Nanos,
 }
+
+/// Changes that are made and still listed, at most, while others lie ahead.
+const MADE_MAX: usize = 64;
 
 /// A change of a part's state at a time after the present.
 #[derive(Clone, Copy)]
@@ -49,7 +53,8 @@ impl Accounts {
             meter,
             counts,
             times: PartTimes::default(),
-            ahead: VecDeque::new(),
+            ahead: Vec::new(),
+            made: 0,
             next_at: Nanos::MAX,
             now: 0,
             window_start: 0,
@@ -67,11 +72,20 @@ impl Accounts {
 
     /// Makes the changes ahead up to `now`.
     fn make_changes(&mut self, now: Nanos) {
-        while let Some(change) = self.ahead.pop_front_if(|change| change.at <= now) {
-            self.pass_to(change.at);
-            self.change(change.from, change.to);
+        while let Some(&Change { at, from, to }) = self.ahead.get(self.made).filter(|change| change.at <= now) {
+            self.made += 1;
+            self.pass_to(at);
+            self.change(from, to);
         }
-        self.next_at = self.ahead.front().map_or(Nanos::MAX, |change| change.at);
+        match self.ahead.get(self.made) {
+            None => self.forget_ahead(),
+            Some(next) => {
+                self.next_at = next.at;
+                if self.made > MADE_MAX {
+                    self.ahead.drain(..std::mem::take(&mut self.made));
+                }
+            }
+        }
     }
 
     /// Books the time up to `now`. Without a recording over time the meter advances when the power changes, and not before.
@@ -85,7 +99,7 @@ impl Accounts {
     }
 
     /// A part changes its state at the present time.
-    #[inline]
+    #[inline(always)] // most callers know the states: half of the work is done when they are compiled
     pub fn change(&mut self, from: StateId, to: StateId) {
         self.counts.take(from, 1);
         self.counts.add(to, 1);
@@ -103,9 +117,11 @@ impl Accounts {
         }
         let change = Change { at, from, to };
         self.next_at = self.next_at.min(at);
-        if self.ahead.back().is_none_or(|last| last.at <= at) {
-            return self.ahead.push_back(change);
+        if self.ahead.last().is_none_or(|last| last.at <= at) {
+            return self.ahead.push(change);
         }
+        cold_path();
+        self.ahead.drain(..std::mem::take(&mut self.made));
         let place = self.ahead.partition_point(|other| other.at <= at);
         self.ahead.insert(place, change);
     }
@@ -113,6 +129,7 @@ impl Accounts {
     /// Takes back all changes ahead.
     pub fn forget_ahead(&mut self) {
         self.ahead.clear();
+        self.made = 0;
         self.next_at = Nanos::MAX;
     }
 

@@ -14,11 +14,12 @@ pub struct Buffer {
     firsts: Box<[Lba]>,
     /// The runs in 32 bits, in blocks that are searched at once. The rest of the last block has no sectors.
     blocks: Box<[Block]>,
-    /// When each was used last, by a count of uses; then its number ([`SEGMENT_BITS`]).
-    used: Box<[u64]>,
+    /// Their numbers, from the one that was not used for the longest time on.
+    by_use: Box<[u8]>,
     /// Sectors that fit into a segment.
     size: u64,
-    uses: u64,
+    /// How many times sectors came into a segment.
+    arrivals: u64,
 }
 
 /// The runs of some segments: a processor compares them faster than it would predict where a search one by one ends.
@@ -32,8 +33,6 @@ struct Block {
 
 /// Segments that are searched at once.
 const BLOCK: usize = 8;
-/// Bits of a segment's number, of which there are 256 at most.
-const SEGMENT_BITS: u32 = 16;
 
 impl Buffer {
     /// Empty segments.
@@ -42,9 +41,9 @@ impl Buffer {
         Buffer {
             firsts: vec![0; segments.next_multiple_of(BLOCK)].into(),
             blocks: vec![Block::default(); segments.div_ceil(BLOCK)].into(),
-            used: (0..u64::from(settings.segments)).collect(),
+            by_use: (0..settings.segments).map(|segment| segment as u8).collect(), // 256 at most
             size: settings.segment_bytes / SECTOR_BYTES, // below 2^32: the settings were checked
-            uses: 0,
+            arrivals: 0,
         }
     }
 
@@ -91,10 +90,26 @@ impl Buffer {
         (block.firsts[at % BLOCK], block.lengths[at % BLOCK]) = (first as u32, (end - first) as u32);
     }
 
-    #[inline(always)]
+    /// A segment is used: it is the last one to give way.
+    #[inline]
     fn use_now(&mut self, at: usize) {
-        self.uses += 1;
-        self.used[at] = self.uses << SEGMENT_BITS | at as u64;
+        if self.by_use.last().is_some_and(|&last| usize::from(last) != at) {
+            let place = self.by_use.iter().position(|&one| usize::from(one) == at);
+            self.use_last(place.unwrap_or(0));
+        }
+    }
+
+    /// Moves the segment at this place of the order of uses to the end.
+    #[inline]
+    fn use_last(&mut self, place: usize) {
+        let (segment, last) = (self.by_use[place], self.by_use.len() - 1);
+        self.by_use.copy_within(place + 1.., place);
+        self.by_use[last] = segment;
+    }
+
+    /// How many times sectors came into a segment.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
     /// The end of the run of sectors that begins with this one; none if this sector is not in the buffer.
@@ -127,9 +142,8 @@ impl Buffer {
             self.use_now(at);
             return Some(at);
         }
-        let oldest = *self.used.iter().min()?;
-        let at = (oldest & ((1 << SEGMENT_BITS) - 1)) as usize;
-        self.use_now(at);
+        let at = usize::from(*self.by_use.first()?);
+        self.use_last(0);
         self.set(at, lba, lba);
         Some(at)
     }
@@ -141,13 +155,14 @@ impl Buffer {
         if until < first {
             (from, until) = (first, first);
         }
+        self.arrivals += u64::from(end > until);
         until = until.max(end);
         self.set(at, from.max(until.saturating_sub(self.size)), until);
     }
 
     /// Sectors of this range were written: a segment that has some of them keeps what comes before.
     pub fn forget(&mut self, first: Lba, end: Lba) {
-        if self.uses == 0 {
+        if self.arrivals == 0 {
             return; // there has been no read
         }
         for (firsts, block) in self.firsts.chunks_exact(BLOCK).zip(&mut self.blocks) {

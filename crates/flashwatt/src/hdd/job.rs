@@ -113,7 +113,12 @@ impl Hdd {
             counts.rotational_waits += 1;
             counts.rotational_wait_ns += access.start_ns - access.on_track_ns;
         }
-        self.accounts.change_at(access.start_ns, ACTIVE, kind.state());
+        if self.passed == Some(kind.state()) && access.start_ns == cx.now() {
+            self.passed = None;
+        } else {
+            self.end_passed();
+            self.accounts.change_at(access.start_ns, ACTIVE, kind.state());
+        }
         cx.agenda.set_free(self.seat + MEDIUM, access.end_ns);
         access
     }
@@ -180,15 +185,24 @@ impl Hdd {
         self.transfer_with_access(cx);
     }
 
-    /// Books the access under way, which has come up to `end`, and ends its states.
+    /// Ends the state of the access that has ended at this instant.
+    #[inline]
+    pub(super) fn end_passed(&mut self) {
+        if let Some(state) = self.passed.take() {
+            self.accounts.change(state, ACTIVE);
+        }
+    }
+
+    /// Books the access under way, which has come up to `end`, and ends its states: that of the electronics at the end of this instant.
     pub(super) fn book(&mut self, end: Lba) {
         let Some(job) = &self.job else { return };
         let access = &job.access;
-        if access.end > access.first {
-            self.accounts.change(job.kind.state(), ACTIVE);
-        }
         if job.transfers {
             self.accounts.change(TRANSFER, StateId::NONE);
+        }
+        let ends = (access.end > access.first).then(|| job.kind.state());
+        if let Some(before) = std::mem::replace(&mut self.passed, ends) {
+            self.accounts.change(before, ACTIVE);
         }
         self.near = end;
         self.counts.accesses += 1;

@@ -103,6 +103,8 @@ pub struct Hdd {
     near: Lba,
     /// State of the electronics between accesses.
     electronics: StateId,
+    /// The state that the last access ended in at this instant. It ends with the instant, unless the next access goes on in it.
+    passed: Option<StateId>,
     /// Whether the spindle turns at speed.
     is_ready: bool,
     /// Whether the spindle will be stopped unless a request comes.
@@ -133,6 +135,7 @@ impl Hdd {
             ahead: None,
             near: 0,
             electronics: parts::IDLE,
+            passed: None,
             is_ready: true,
             timer_is_set: false,
             drains: false,
@@ -219,6 +222,7 @@ impl Device for Hdd {
 
     fn settle(&mut self, cx: &mut Cx) -> bool {
         self.start_access(cx);
+        self.end_passed();
         self.rest_if_idle(cx);
         false
     }
@@ -243,6 +247,7 @@ impl Device for Hdd {
     }
 
     fn end_window(&mut self, _now: Nanos, meter: AtEnd) -> (Window<HddFigures>, Option<Box<Series>>) {
+        self.end_passed();
         let (window, series) = self.accounts.end_window(meter);
         let zones = vec![ZoneBytes::default(); self.zones.len()];
         let figures = HddFigures {

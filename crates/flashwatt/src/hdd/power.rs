@@ -9,12 +9,18 @@ use crate::energy::parts::StateId;
 
 impl Hdd {
     /// The electronics have something to do.
+    #[inline]
     pub(super) fn wake(&mut self, cx: &mut Cx) {
         if self.electronics != ACTIVE {
-            self.set_electronics(ACTIVE);
-            if std::mem::take(&mut self.timer_is_set) {
-                cx.agenda.cancel(self.seat + STANDBY);
-            }
+            self.begin_work(cx);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_work(&mut self, cx: &mut Cx) {
+        self.set_electronics(ACTIVE);
+        if std::mem::take(&mut self.timer_is_set) {
+            cx.agenda.cancel(self.seat + STANDBY);
         }
     }
 

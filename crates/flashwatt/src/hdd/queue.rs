@@ -22,6 +22,8 @@ pub struct Waiting {
     pub since: Nanos,
     /// Where its first sector lies.
     pub place: Place,
+    /// Of a read: a count of what had come into the disk's memory when its first sector was not there.
+    pub seen: u64,
 }
 
 /// What the medium does next.
@@ -95,7 +97,7 @@ impl Queue {
     pub fn new(settings: &Scheduling, interface: &Interface, extent_age_max_ns: Nanos) -> Self {
         let Scheduling { order, age_max_ns } = *settings;
         let depth = interface.queue_depth as usize;
-        let none = Waiting { tag: Tag(0), first: 0, end: 0, writes: false, since: 0, place: Place::default() };
+        let none = Waiting { tag: Tag(0), first: 0, end: 0, writes: false, since: 0, place: Place::default(), seen: 0 };
         Queue {
             requests: vec![none; depth],
             arrived: Vec::with_capacity(depth),

@@ -71,12 +71,17 @@ impl Hdd {
     /// A request waits for the medium.
     fn wait(&mut self, tag: Tag, first: Lba, end: Lba, writes: bool, cx: &mut Cx) {
         let place = self.mechanism.geometry().place(first);
-        self.queue.push(Waiting { tag, first, end, writes, since: cx.now(), place });
+        self.queue.push(Waiting { tag, first, end, writes, since: cx.now(), place, seen: self.arrivals() });
+    }
+
+    /// A count of what came into the buffer or the cache: while it stays the same, no sector is there that was not.
+    fn arrivals(&self) -> u64 {
+        self.buffer.arrivals() + self.cache.next_number()
     }
 
     /// Whether a read that waited for the medium finds all its sectors in the buffer by now. It then moves on to the interface.
     pub(super) fn came_meanwhile(&mut self, read: &Waiting, cx: &mut Cx) -> bool {
-        let all_came = self.first_missing(read.first, read.end) == read.end;
+        let all_came = read.seen != self.arrivals() && self.first_missing(read.first, read.end) == read.end;
         if all_came {
             let ns = self.link.time(&self.settings.interface, read.end - read.first);
             self.transfer(Some(read.tag), ns, cx);
