@@ -13,6 +13,7 @@ from flashwatt.base.misspelt import known
 from flashwatt.base.scripts import explained
 from flashwatt.config.config import Config
 from flashwatt.report.report import Report
+from flashwatt.report.sections import Supplies
 from flashwatt.runs import nearest, overrides_of
 
 if TYPE_CHECKING:
@@ -137,6 +138,13 @@ class Drive:
     def energy_j(self) -> float:
         """Energy in J from time 0 up to now. Work that DRAM or the host link has begun counts as far as it is done."""
         return self._core.energy_j()
+
+    def energy_by_supply_j(self) -> Supplies:
+        """Give the same by the supply that it comes from: +5 V or +12 V, which some disks need.
+
+        All energy of an SSD counts as drawn from +5 V.
+        """
+        return Supplies(*self._core.energy_by_supply_j())
 
     def power_w(self) -> float:
         """The drive's power in W now."""

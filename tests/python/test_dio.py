@@ -21,6 +21,7 @@ from flashwatt.dio.load import PATTERNS, Load, Plan, patterns_of, sizes_of
 from flashwatt.dio.measure import Bench
 from flashwatt.dio.probes import knee_of, levels
 from flashwatt.dio.simulated import Simulated, draws_from_12v
+from flashwatt.drive import Drive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 KIB, MIB = 1 << 10, 1 << 20
 X25M = Config('device.preset = "x25m"')
+RAPTOR = Config('device.preset = "raptor-x"')
 WATTS = 5 * 0.207
 """Of the X25-M with one die at work, at 5 V: 30 mA controller, 100 mA DRAM, 20 × 3 mA idle dies, 17 mA for the one."""
 IDLE_WATTS = 5 * 0.095
@@ -131,13 +133,44 @@ def test_log_blocks_ask_for_preparing_writes(flashwatt: Cli) -> None:
         assert json.loads(done.stdout)["plan"]["prepare_bytes"] == prepared
 
 
-def test_a_drive_with_parts_on_12_v_has_no_single_rail() -> None:
-    """A live drive gives the sum of its rails: it must not be called +5 V."""
+def test_a_drive_with_parts_on_12_v_has_two_rails() -> None:
     of_a_disk = {"spindle": {"rotating": {"v5_w": 0.5, "v12_w": 3.0}}}
     assert draws_from_12v({"hdd": {"energy": of_a_disk}})
     assert draws_from_12v({"array": {"drives": [{"device": {}}, {"hdd": {"energy": of_a_disk}}]}})
     assert not draws_from_12v({"hdd": {"energy": {"spindle": {"rotating": {"v5_w": 0.5, "v12_w": 0.0}}}}})
-    assert Simulated(X25M, "x25m").rail == "5V"
+    assert Simulated(X25M, "x25m").rails == ["5V"]
+    assert Simulated(RAPTOR, "raptor-x").rails == ["5V", "12V"]
+
+
+def test_an_idle_disk_draws_its_spindle_and_arm_from_12_v() -> None:
+    """Raptor X: spindle 5.3 W and arm 0.3 W from +12 V; idle electronics 2.9 W and interface 0.5 W from +5 V."""
+    disk = Simulated(RAPTOR, "raptor-x")
+    began, ended = disk.idle(2_500_000, on)
+    source = disk.power()
+    assert source is not None
+    power = source.over(began, ended)
+    assert power is not None
+    assert power.rails["12V"] == pytest.approx([5.3 + 0.3] * 3)
+    assert power.rails["5V"] == pytest.approx([2.9 + 0.5] * 3)
+    assert power.energy_j == pytest.approx(9.0 * 0.0025)
+
+
+def test_a_read_of_the_next_cylinder_takes_the_energy_of_its_seek_from_12_v() -> None:
+    """Raptor X: 4 heads and 1172 sectors on each outer track, 6 ms a revolution, 512 bytes over 150 MB/s.
+
+    +12 V: spindle and arm all the time, and 5 W more while the arm moves by one cylinder (0.4 ms). +5 V: active
+    electronics (3.5 W) and interface (0.5 W) all the time, 0.4 W more while the sector passes, 0.1 W more while it
+    crosses the interface.
+    """
+    drive = Drive(RAPTOR)
+    drive.submit("read", 4 * 1172 * 512, 512)
+    (done,) = drive.advance_to_done(10**9)
+    assert 550_000 < done.end_ns < 550_000 + 6_100_000  # command, seek, up to a revolution, and the sector
+    energies, seconds = drive.energy_by_supply_j(), done.end_ns / 1e9
+    assert energies.v12 == pytest.approx(5.6 * seconds + 5.0 * 0.4e-3, rel=1e-9)
+    passing_s, crossing_s = 0.006 / 1172, 512 / 150e6
+    assert energies.v5 == pytest.approx(4.0 * seconds + 0.4 * passing_s + 0.1 * crossing_s, rel=1e-7)
+    assert energies.v5 + energies.v12 == pytest.approx(drive.energy_j(), rel=1e-12)
 
 
 def test_quantiles_are_values_that_occurred() -> None:
@@ -337,11 +370,14 @@ def test_a_drive_with_log_blocks_bursts_and_then_works_on(flashwatt: Cli) -> Non
     assert 60 <= found[1] <= 600
 
 
-@pytest.mark.parametrize(("disk", "rails"), [("laptop-7200", ["5V"]), ("raptor-x", ["all"])])
+@pytest.mark.parametrize(("disk", "rails"), [("laptop-7200", ["5V"]), ("raptor-x", ["5V", "12V"])])
 def test_disks_are_targets_like_any_other(flashwatt: Cli, disk: str, rails: list[str]) -> None:
     """A revolution in all between random reads of 4 KiB on average: seek, and half a revolution."""
     content = json.loads(flashwatt("dio", disk, "--sizes", "4KiB", "--seconds", "5", "--json").stdout)
     assert content["power"]["rails"] == rails
+    for one in content["points"]:
+        assert list(one["power_w"]["rails"]) == rails
+        assert sum(one["power_w"]["rails"].values()) == pytest.approx(one["power_w"]["mean"], rel=1e-9)
     by_pattern = {one["pattern"]: one for one in content["points"]}
     assert by_pattern["random read"]["latency_ns"]["mean"] > 50 * by_pattern["sequential read"]["latency_ns"]["p50"] / 2
     assert by_pattern["random read"]["j_per_mb"] > by_pattern["random write"]["j_per_mb"]

@@ -91,6 +91,12 @@ impl Drive {
         self.drive(|drive| drive.energy_j())
     }
 
+    /// Energy in J from +5 V and from +12 V.
+    fn energy_by_supply_j(&self) -> PyResult<(f64, f64)> {
+        let energies = self.drive(|drive| drive.energy_by_supply_j())?;
+        Ok((energies.v5, energies.v12))
+    }
+
     fn power_w(&self) -> PyResult<f64> {
         self.drive(|drive| drive.power_w())
     }

@@ -35,6 +35,17 @@ pub enum AnyFigures {
     Array(Box<RaidFigures<AnyFigures>>),
 }
 
+impl AnyDrive {
+    /// Energy in J from +12 V since the window began. SSDs have +5 V only.
+    pub(crate) fn energy_from_12v_j(&self) -> f64 {
+        match self {
+            AnyDrive::Ssd(_) => 0.0,
+            AnyDrive::Hdd(disk) => disk.energy_from_12v_j(),
+            AnyDrive::Array(array) => array.devices().flatten().map(AnyDrive::energy_from_12v_j).sum(),
+        }
+    }
+}
+
 impl AnyFigures {
     /// Those of an SSD; of a time without any, none were counted.
     pub(crate) fn ssd(&self) -> SsdFigures {

@@ -10,6 +10,7 @@ use crate::error::{Error, Fault, Place};
 use crate::kernel::{End, Sim};
 use crate::progress::Progress;
 use crate::report::Report;
+use crate::report::hdd::SupplyEnergies;
 use crate::run::{Needs, RunOptions, Start, conclude, laid_down, needs_a_clock};
 use crate::units::Nanos;
 
@@ -215,6 +216,12 @@ impl Drive {
     /// Energy in J up to now. Work of DRAM or the host interface that is under way counts in proportion.
     pub fn energy_j(&self) -> f64 {
         self.sim.device().so_far().0
+    }
+
+    /// As [`Self::energy_j`], by the supply that it comes from: +5 V or +12 V. All of an SSD's counts as drawn from +5 V.
+    pub fn energy_by_supply_j(&self) -> SupplyEnergies {
+        let v12 = self.sim.device().energy_from_12v_j();
+        SupplyEnergies { v5: self.energy_j() - v12, v12 }
     }
 
     /// The drive's power in W now.

@@ -351,7 +351,7 @@ def _run(target: Simulated | Real, plan: Plan, span: int, options: dict[str, Any
         content["began_ns"] = time.time_ns() if target.is_real else 0
         content["warnings"] += target.warnings()
         if isinstance(target, Simulated):
-            content["power"] = {"source": "simulated", "rails": [target.rail], "interval_ns": SAMPLE_NS}
+            content["power"] = {"source": "simulated", "rails": target.rails, "interval_ns": SAMPLE_NS}
         try:
             _measure(bench, options)
             content["status"] = "complete"

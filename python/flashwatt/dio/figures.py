@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flashwatt.dio.load import Load
     from flashwatt.dio.target import Measured, Power
@@ -67,6 +67,11 @@ def priced(one: dict[str, Any], power: Power | None) -> dict[str, Any]:
         "mb_per_j": megabytes / joules if joules else None,
         "iops_per_w": one["iops"] / power.mean_w if power.mean_w else None,
     }
+
+
+def rails_of(points: Iterable[dict[str, Any]]) -> list[str]:
+    """The rails whose power the points have."""
+    return list(dict.fromkeys(rail for one in points for rail in (one["power_w"] or {}).get("rails", {})))
 
 
 def _mean(watts: Sequence[float], power: Power) -> float:

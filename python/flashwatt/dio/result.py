@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.files import parse_json, printable, read_text
 from flashwatt.base.marks import DIO
+from flashwatt.dio.figures import rails_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +59,7 @@ def read(path: Path) -> Json:
 
 def rows(content: Json) -> Iterator[dict[str, Any]]:
     """Give the points as flat rows, for CSV and frames."""
-    rails = dict.fromkeys(rail for one in content["points"] for rail in (one["power_w"] or {}).get("rails", {}))
+    rails = rails_of(content["points"])
     for one in content["points"]:
         latency, power = one["latency_ns"] or {}, one["power_w"] or {}
         plain = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from flashwatt.config.spelling import MERGING
@@ -10,6 +11,8 @@ from flashwatt.dio.target import SAMPLE_NS, Measured, Power
 from flashwatt.drive import Drive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flashwatt.config.config import Config
     from flashwatt.dio.load import Load
     from flashwatt.dio.target import GoOn, Source
@@ -20,11 +23,9 @@ _UNWATCHED_NS = 10_000_000_000
 """Between two samples where the power is not wanted."""
 _ASK_EVERY = 64
 """Steps between two questions whether to go on."""
-RAIL = "5V"
-"""The only rail of an SSD, and of a disk that draws nothing from +12 V. All energy counts as drawn from it: the
-drive's converters lose nothing."""
-ALL = "all"
-"""The rails of a drive together: a live drive gives the sum of them."""
+RAILS = ("5V", "12V")
+"""The rails of a drive, in the order of `Supplies`. An SSD has the first one only, and so has a disk that draws nothing
+from +12 V. The drive's converters lose nothing."""
 
 
 class Recorder:
@@ -32,34 +33,42 @@ class Recorder:
 
     name = "simulated"
 
-    def __init__(self, rail: str = RAIL) -> None:
-        """Begin without a window; all energy counts as drawn from one rail."""
-        self.rail = rail
-        self._times, self._energies = array("Q"), array("d")
+    def __init__(self, rails: Sequence[str]) -> None:
+        """Begin without a window."""
+        self.rails = rails
+        self._times = array("Q")
+        self._energies: list[array[float]] = []
+        """Of each rail, at these times."""
         self._step_ns = self.due_ns = SAMPLE_NS
         """When the next sample is to be taken."""
 
-    def begin(self, now_ns: int, energy_j: float, *, sampled: bool) -> None:
-        """Begin a window, with samples in it or without."""
-        self._times, self._energies = array("Q", [now_ns]), array("d", [energy_j])
+    def begin(self, now_ns: int, energies_j: Sequence[float], *, sampled: bool) -> None:
+        """Begin a window, with samples in it or without. The energies are those of the rails since time 0."""
+        self._times, self._energies = array("Q", [now_ns]), [array("d", [joules]) for joules in energies_j]
         self._step_ns = SAMPLE_NS if sampled else _UNWATCHED_NS
         self.due_ns = now_ns + self._step_ns
 
-    def take(self, now_ns: int, energy_j: float) -> None:
+    def take(self, now_ns: int, energies_j: Sequence[float]) -> None:
         """Take the sample that is due, or that of the window's end."""
         if now_ns > self._times[-1]:
             self._times.append(now_ns)
-            self._energies.append(energy_j)
+            for samples, joules in zip(self._energies, energies_j, strict=True):
+                samples.append(joules)
         if now_ns == self.due_ns:
             self.due_ns += self._step_ns
 
     def over(self, begin_ns: int, end_ns: int) -> Power | None:
         """Give the power of the window; None for another one."""
-        joules, times = self._energies, self._times
+        times = self._times
         if not times or (begin_ns, end_ns) != (times[0], times[-1]):
             return None
-        watts = [(joules[i + 1] - joules[i]) / ((times[i + 1] - times[i]) / 1e9) for i in range(len(times) - 1)]
-        return Power(joules[-1] - joules[0], (end_ns - begin_ns) / 1e9, {self.rail: watts}, self._step_ns)
+        seconds = [(after - before) / 1e9 for before, after in pairwise(times)]
+        watts = {
+            rail: [(after - before) / each for (before, after), each in zip(pairwise(joules), seconds, strict=True)]
+            for rail, joules in zip(self.rails, self._energies, strict=True)
+        }
+        spent = sum(joules[-1] - joules[0] for joules in self._energies)
+        return Power(spent, (end_ns - begin_ns) / 1e9, watts, self._step_ns)
 
 
 class Simulated:
@@ -74,12 +83,19 @@ class Simulated:
         self._drive = Drive(config)
         self.size_bytes = self._drive.logical_bytes
         self.sector_bytes = SECTOR_BYTES
-        self._recorder = Recorder(ALL if draws_from_12v(self._resolved) else RAIL)
+        self._recorder = Recorder(RAILS if draws_from_12v(self._resolved) else RAILS[:1])
 
     @property
-    def rail(self) -> str:
-        """The rail that its energy counts as drawn from."""
-        return self._recorder.rail
+    def rails(self) -> list[str]:
+        """The rails that it draws power from."""
+        return list(self._recorder.rails)
+
+    def _energies_j(self) -> tuple[float, ...]:
+        """The energy since time 0 from each of them."""
+        if len(self._recorder.rails) == 1:
+            return (self._drive.energy_j(),)
+        energies = self._drive.energy_by_supply_j()
+        return energies.v5, energies.v12
 
     @property
     def has_standby(self) -> bool:
@@ -119,7 +135,7 @@ class Simulated:
         drive, offsets = self._drive, load.offsets()
         kind: Kind = "write" if load.pattern.write else "read"
         began, times, left = drive.now_ns, array("Q"), load.requests
-        self._recorder.begin(began, drive.energy_j(), sampled=watched)
+        self._recorder.begin(began, self._energies_j(), sampled=watched)
         steps, stopped = 0, False
         outstanding = min(load.queue_depth, left)
         for _ in range(outstanding):
@@ -151,18 +167,18 @@ class Simulated:
         """Go on to the next sample or to the end of requests, whichever is first."""
         done = self._drive.advance_to_done(self._recorder.due_ns)
         if self._drive.now_ns == self._recorder.due_ns:
-            self._recorder.take(self._drive.now_ns, self._drive.energy_j())
+            self._recorder.take(self._drive.now_ns, self._energies_j())
         return done
 
     def idle(self, duration_ns: int, go_on: GoOn) -> tuple[int, int]:
         """Let time pass without a request."""
         drive, recorder = self._drive, self._recorder
         began, end = drive.now_ns, drive.now_ns + duration_ns
-        recorder.begin(began, drive.energy_j(), sampled=True)
+        recorder.begin(began, self._energies_j(), sampled=True)
         steps = 0
         while drive.now_ns < end:
             drive.advance(min(end, recorder.due_ns))
-            recorder.take(drive.now_ns, drive.energy_j())
+            recorder.take(drive.now_ns, self._energies_j())
             steps += 1
             if steps % _ASK_EVERY == 0 and not go_on(0, None):
                 break
@@ -174,7 +190,7 @@ class Simulated:
 
     def power(self) -> Source | None:
         """Give the power of the last window, which ends now."""
-        self._recorder.take(self._drive.now_ns, self._drive.energy_j())
+        self._recorder.take(self._drive.now_ns, self._energies_j())
         return self._recorder
 
 

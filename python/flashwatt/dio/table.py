@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from flashwatt.base.units import NOTHING, count, duration, number, si
+from flashwatt.dio.figures import rails_of
 from flashwatt.dio.load import PATTERNS
 from flashwatt.report.table import emit, new_table, show_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.table import Table
 
@@ -72,13 +73,15 @@ def _heading(content: Json) -> Iterator[tuple[str, str]]:
 def _power(power: Json | None) -> str:
     if power is None:
         return "no power: none was measured (--power)"
-    rails = " and ".join(f"+{rail[:-1]} V" if rail.endswith("V") else "all rails as one" for rail in power["rails"])
+    rails = " and ".join(_supply(rail) if rail.endswith("V") else "all rails as one" for rail in power["rails"])
     return f"power: {power['source']}, {rails}, sampled every {duration(power['interval_ns'], exact=True)}"
 
 
 def _points(points: list[Json]) -> Table:
-    table = new_table("", "", "count", "MB/s", *_QUANTILES, "power", "J/MB")
-    table.padding = (0, 1, 0, 0)  # eight columns in a terminal of 80
+    rails = rails_of(points)
+    power = [_supply(rail) for rail in rails] if len(rails) > 1 else ["power"]
+    table = new_table("", "", "count", "MB/s", *_times(rails), *power, "J/MB")
+    table.padding = (0, 1, 0, 0)  # nine columns in a terminal of 80
     pattern = None
     for one in points:
         if one["pattern"] != pattern:
@@ -86,16 +89,27 @@ def _points(points: list[Json]) -> Table:
                 table.add_section()
             pattern = one["pattern"]
             table.add_row(Text(SHORT[pattern], "bold"))
-        table.add_row(f"  {size(one['request_bytes'])}", *cells(one))
+        table.add_row(f"  {size(one['request_bytes'])}", *cells(one, rails))
     return table
 
 
-def cells(one: dict[str, Any]) -> list[str]:
-    """The figures of a point as text."""
+def _times(rails: Sequence[str]) -> tuple[str, ...]:
+    """The figures of latency that a table shows: a second rail takes the place of the median."""
+    return tuple(key for key in _QUANTILES if key != "p50" or len(rails) < 2)  # noqa: PLR2004
+
+
+def _supply(rail: str) -> str:
+    """The name of a rail in tables: "+12 V"."""
+    return f"+{rail[:-1]} V"
+
+
+def cells(one: dict[str, Any], rails: Sequence[str]) -> list[str]:
+    """The figures of a point as text; its mean power by rail, if there are several."""
     latency, power = one["latency_ns"] or {}, one["power_w"] or {}
-    times = [duration(latency.get(key)) for key in _QUANTILES]
-    watts = si(power["mean"], "W") if power else NOTHING
-    return [count(one["requests"]), rate(one["mb_s"]), *times, watts, figure(one["j_per_mb"])]
+    times = [duration(latency.get(key)) for key in _times(rails)]
+    means = [power.get("rails", {}).get(rail) for rail in rails] if len(rails) > 1 else [power.get("mean")]
+    watts = [si(mean, "W") for mean in means]
+    return [count(one["requests"]), rate(one["mb_s"]), *times, *watts, figure(one["j_per_mb"])]
 
 
 def rate(value: float | None) -> str:

@@ -164,6 +164,13 @@ impl Accounts {
         self.meter.so_far_constant(self.now)
     }
 
+    /// Energy in J since the window began, by component.
+    pub fn energies_so_far(&self) -> ComponentEnergies {
+        let mut times = self.times.clone();
+        times.add_over(&self.counts, self.now);
+        self.energies(&times)
+    }
+
     /// Whether a recording over time exceeded its storage.
     pub fn series_overflowed(&mut self) -> bool {
         self.meter.series_overflowed()

@@ -191,6 +191,13 @@ impl Serialize for ComponentEnergies {
     }
 }
 
+impl ComponentEnergies {
+    /// The sum of the components whose names end in this way.
+    pub fn ending_in(&self, end: &str) -> f64 {
+        self.components.iter().filter(|(name, _)| name.ends_with(end)).map(|(_, joules)| joules).sum()
+    }
+}
+
 /// Values over time, a column for each component in the order of declaration. Serialized as a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns(Vec<(&'static str, Vec<f64>)>);

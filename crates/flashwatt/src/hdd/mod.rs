@@ -163,7 +163,13 @@ impl Hdd {
         &self.accounts
     }
 
+    /// Energy in J from +12 V since the window began.
+    pub fn energy_from_12v_j(&self) -> f64 {
+        self.accounts.energies_so_far().ending_in("_12v")
+    }
+
     /// A request has ended.
+    #[inline]
     fn complete(&mut self, tag: Tag, cx: &mut Cx) {
         self.requests -= 1;
         cx.done.push(Completion::done(tag));
