@@ -42,6 +42,21 @@ class Done(NamedTuple):
         return self.end_ns - self.submitted_ns
 
 
+class PowerCut(NamedTuple):
+    """A power cut of a `Drive`, and what came of it."""
+
+    lost: list[Done]
+    """The requests that had been sent by then and had not ended, in the order of their arrivals: in the drive, and
+    waiting for room in it. They are lost, and end with the cut: `Drive.advance` does not give them."""
+    figures: dict[str, int | float]
+    """What the cut left, and what the recovery takes, by the names of the columns of `Crash.cuts`."""
+
+    @property
+    def recovered_ns(self) -> int:
+        """When the drive serves requests again, if no other cut comes before, and no request is sent until then."""
+        return int(self.figures["at_ns"] + self.figures["recovery_ns"])
+
+
 class Drive:
     """A drive for a simulator of something larger: a database, a computer, a storage system. It starts at time 0.
 
@@ -61,11 +76,22 @@ class Drive:
     may use a drive; other threads run while it advances.
     """
 
-    def __init__(self, config: Source = MappingProxyType({}), /, *, seed: int | None = None, **overrides: Any) -> None:
-        """Take a configuration as `flashwatt.run` does: a path, a dictionary or a `Config`, and keys laid over it."""
+    def __init__(
+        self,
+        config: Source = MappingProxyType({}),
+        /,
+        *,
+        seed: int | None = None,
+        cuttable: bool = False,
+        **overrides: Any,
+    ) -> None:
+        """Take a configuration as `flashwatt.run` does: a path, a dictionary or a `Config`, and keys laid over it.
+
+        With `cuttable` it must be one SSD, whose power `cut` can cut.
+        """
         config = Config.of(config).override(overrides_of(seed, overrides))
         with nearest(overrides, Drive), explained():
-            self._core = _core.Drive(config.text, config.name, list(config.sets))
+            self._core = _core.Drive(config.text, config.name, list(config.sets), bool(cuttable))
 
     def submit(
         self,
@@ -117,6 +143,20 @@ class Drive:
         except (OverflowError, TypeError):
             _whole("until_ns", until_ns, _LARGEST)
             raise
+
+    def cut(self) -> PowerCut:
+        """Cut the power now, and let the drive come back: it recovers in simulated time, and then serves again.
+
+        Requests that have been sent by now and have not ended are lost, and named; those that are to be sent later
+        (`at_ns`) will be sent. Requests of the time until the recovery ends wait for that. The figures are known at
+        once, from a copy of the drive. Time and energy of the recovery count as the drive's own, in `energy_j` and in
+        the report, whose section `power_cuts` sums up all cuts. Capacitors (`write_buffer.protection`) do their work in
+        no time of the drive, and with energy that is not among its own.
+
+        Raises `FlashwattError` unless the drive was made with `cuttable=True`.
+        """
+        lost, text = self._core.cut()
+        return PowerCut(list(map(Done._make, lost)), json.loads(text))
 
     def next_event_ns(self) -> int | None:
         """When something happens next on the drive, if anything does without another request.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.asked import run_progress
+from flashwatt.base.cut_figures import results
 from flashwatt.base.files import parse_json, printable, read_text
 from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
@@ -47,25 +48,11 @@ _KINDS: dict[str, Any] = {
     "cuts": list,
 }
 """What a result has beside its version, and of which kind it is."""
-_FIGURES = (
-    "requests_lost",
-    "torn_pages",
-    "spoilt_pages",
-    "half_erased_blocks",
-    "kept_units",
-    "rolled_back_units",
-    "pair_lost_units",
-    "lost_units",
-    "recovery_ns",
-    "energy_j",
-    "spare_reads",
-    "reads",
-    "programs",
-    "erases",
-    "scan_memory_bytes",
-)
-"""What every cut has, beside its time and the operations before it; a second one has no lost requests of its own."""
-_DUMP = ("dump_pages", "dump_ns", "dump_energy_j", "capacitance_f")
+_FIGURES = tuple(name for name, one in results().items() if one.is_always)
+"""What every cut has, beside its time and the operations before it."""
+_OF_SECOND = tuple(name for name, one in results(second=True).items() if one.is_always)
+"""What every second one has: no lost requests of its own, for example."""
+_DUMP = tuple(name for name, one in results().items() if not one.is_always)
 """What a first cut has beside that if the drive has capacitors."""
 
 
@@ -161,9 +148,18 @@ class Crash:
         return int(self._content["seed"])
 
     @property
-    def when(self) -> dict[str, int]:
-        """When the power was cut: `cuts`, `at_ns` or `at_operation`, as it was asked for."""
+    def when(self) -> dict[str, int | list[int]]:
+        """When the power was cut: `cuts`, `at_ns` or `at_operation`, as it was asked for.
+
+        A list is that of the configuration (`run.power_cuts`).
+        """
         return dict(self._content["when"])
+
+    @property
+    def asked(self) -> int:
+        """Number of cuts that were asked for; with the status `interrupted` fewer were made."""
+        ((place, value),) = self._content["when"].items()
+        return len(value) if isinstance(value, list) else int(value) if place == "cuts" else 1
 
     @property
     def twice(self) -> bool:
@@ -324,7 +320,7 @@ def crash(
     cuts: int | None = None,
     at_ns: int | None = None,
     at_operation: int | None = None,
-    twice: bool = False,
+    twice: bool | None = None,
     seed: int | None = None,
     progress: Progress | bool | None = None,
     **overrides: Any,
@@ -333,8 +329,9 @@ def crash(
 
     `cuts` is a number of random cuts, uniform over the run; the seed of the run draws their times. `at_ns` is one cut
     at this simulated time in ns, `at_operation` one cut when this number of flash operations has ended. At most one of
-    the three is given; without any there are 100 random cuts. With `twice` the power is cut again during each
-    recovery, at a time uniform over it. `config`, `seed`, `progress` and `overrides` are those of `flashwatt.run`;
+    the three is given; without any the cuts are those of the configuration (`run.power_cuts`), or 100 random ones.
+    With `twice` the power is cut again during each recovery, at a time uniform over it; unless given, as the
+    configuration says. `config`, `seed`, `progress` and `overrides` are those of `flashwatt.run`;
     `progress` counts cuts. The run is that of `flashwatt.run`, but `run.max_flash_ops` has no effect, and
     `Crash.warnings` says so.
 
@@ -354,15 +351,20 @@ def campaign(
     cuts: int | None = None,
     at_ns: int | None = None,
     at_operation: int | None = None,
-    twice: bool = False,
+    twice: bool | None = None,
     progress: Progress | None = None,
 ) -> Crash:
     """Cut a run; messages call overrides `--set`."""
-    when = _when({"cuts": cuts, "at_ns": at_ns, "at_operation": at_operation})
-    with _named(next(iter(when))):
-        text = _core.crash(config.text, config.name, list(config.sets), **when, twice=twice, progress=progress)
-    found: Json = json.loads(text)
+    asked = _when({"cuts": cuts, "at_ns": at_ns, "at_operation": at_operation})
     resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
+    configured = dict(resolved["run"].get("power_cuts") or {"cuts": CUTS, "twice": False})
+    again = configured.pop("twice")
+    when, twice = asked or configured, again if twice is None else twice
+    ((place, value),) = when.items()
+    lists: dict[str, Any] = {place: [value] if place != "cuts" and isinstance(value, int) else value}
+    with _named(place if asked else f"run.power_cuts.{place}"):
+        text = _core.crash(config.text, config.name, list(config.sets), **lists, twice=twice, progress=progress)
+    found: Json = json.loads(text)
     head = {
         "crash": SCHEMA,
         "version": _core.__version__,
@@ -379,13 +381,13 @@ def campaign(
 
 
 def _when(asked: Mapping[str, int | None]) -> dict[str, int]:
-    """The one place of the cuts that is asked for. Raises `FlashwattError` for two, and for one out of range."""
+    """The place of the cuts that is asked for, if any. Raises `FlashwattError` for two, and for one out of range."""
     given = {name: value for name, value in asked.items() if value is not None}
     if len(given) > 1:
         first, second, *_ = given
         raise _core.FlashwattError(f"{second}: given beside {first}; expected one of cuts, at_ns and at_operation")
     if not given:
-        return {"cuts": CUTS}
+        return {}
     ((name, value),) = given.items()
     least, most = _RANGES[name]
     try:
@@ -448,7 +450,7 @@ def _check(content: Json, name: str) -> None:
     for number, cut in enumerate(content["cuts"]):
         places.append((f"cuts[{number}]", cut, ("at_ns", "operations", *figures)))
         if isinstance(cut, dict) and "again" in cut:
-            places.append((f"cuts[{number}].again", cut["again"], ("after_ns", *_FIGURES[1:])))
+            places.append((f"cuts[{number}].again", cut["again"], ("after_ns", *_OF_SECOND)))
     for place, one, keys in places:
         for key in keys:
             value = one.get(key) if isinstance(one, dict) else None

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     """Called about ten times a second: requests done, requests in all (if known), simulated nanoseconds, preparing.
 
     `preparing` is "reading the trace" (to its end, before a replay) or "laying down the start state" (with requests of
-    its own); None during the simulation. Return `False` to stop the run: its report has the status "interrupted" and
+    its own); None during the simulation; "cutting the power" after it, with cuts in place of requests, if
+    `[run.power_cuts]` asks for that. Return `False` to stop the run: its report has the status "interrupted" and
     the figures until then. A run that is stopped while it prepares has no report, and raises `RunInterruptedError`."""
 
     Edges: TypeAlias = bool | tuple[int, int]

@@ -10,19 +10,22 @@ if TYPE_CHECKING:
 
 
 class Stopwatch:
-    """Wall and CPU time of a run's two halves: until its start state is there, and the simulation."""
+    """Wall and CPU time of a run's two halves: until its start state is there, and the simulation.
+
+    Power cuts after that (`[run.power_cuts]`) are in neither.
+    """
 
     def __init__(self) -> None:
         """Start it."""
         self._times = [_now()]
 
     def lap(self) -> None:
-        """Take the time at which the simulation begins; the engine calls this."""
+        """Take the time at which the simulation begins, or power cuts follow it; the engine calls this."""
         self._times.append(_now())
 
     def engine(self, report: Json) -> dict[str, float | None]:
         """Stop it, and give the section `engine` of a report."""
-        (wall_0, _), (wall_1, cpu_1), (wall_2, cpu_2) = *self._times, _now()
+        (wall_0, _), (wall_1, cpu_1), (wall_2, cpu_2) = [*self._times, _now()][:3]
         cpu_s = cpu_2 - cpu_1
         window = report["window"]
         requests = window["warmup"] + window["measured"] + window["drained"]  # all that the time was spent on

@@ -195,3 +195,78 @@ def test_other_threads_run_while_it_advances() -> None:
     thread.join()
     assert turns > 100
     assert drive.now_ns == LATER
+
+
+# ------------------------------------------------------------------ power cuts
+
+
+TINY = {
+    "device": {
+        "preset": "limit",
+        "channels": 2,
+        "ways": 1,
+        "blocks_per_plane": 16,
+        "pages_per_block": 16,
+        "op_ratio": 0.5,
+    }
+}
+
+
+def test_a_drive_whose_power_is_cut_goes_on() -> None:
+    """Two dies of 256 pages, 50.4 µs to read a spare area. Of three writes one is on flash at 1 ms.
+
+    One of the torn pages is alone in its block, whose erase takes 3.5 ms and its command 0.4 µs.
+    """
+    recovery_ns = 256 * 50_400 + 3_500_400
+    drive = Drive(TINY, cuttable=True)
+    first = drive.submit("write", 4096, 4096)
+    assert [one.tag for one in drive.advance(1_000_000)] == [first]
+    lost = [drive.submit("write", 4096 * page, 4096) for page in (2, 3)]
+    later = drive.submit("read", 4096, 4096, at_ns=2_000_000)
+    drive.advance(1_200_000)
+    before_j = drive.energy_j()
+    cut = drive.cut()
+    assert [(one.tag, one.submitted_ns, one.end_ns) for one in cut.lost] == [
+        (tag, 1_000_000, 1_200_000) for tag in lost
+    ]
+    assert cut.figures["recovery_ns"] == recovery_ns
+    assert cut.recovered_ns == 1_200_000 + recovery_ns
+    assert [cut.figures[key] for key in ("torn_pages", "rolled_back_units", "lost_units", "requests_lost")] == [
+        2,
+        2,
+        0,
+        2,
+    ]
+    assert drive.energy_j() == pytest.approx(before_j)
+    assert drive.advance(cut.recovered_ns) == []
+    (read,) = drive.advance(30_000_000)
+    assert (read.tag, read.submitted_ns) == (later, 2_000_000)
+    assert read.end_ns > cut.recovered_ns
+    report = drive.report()
+    assert (report.status, report.workload.requests) == ("complete", 2)
+    assert report.power_cuts
+    assert report.power_cuts.cuts == 1
+    assert report.energy_integral_j == pytest.approx(report.energy_j.total, rel=1e-9)
+
+
+def test_the_energy_of_a_recovery_is_the_drive_s() -> None:
+    drive = Drive(TINY, cuttable=True)
+    for page in range(40):
+        drive.submit("write", 4096 * page, 4096)
+    drive.advance(3_000_000)
+    cut, before_j = drive.cut(), drive.energy_j()
+    drive.advance(cut.recovered_ns)
+    assert drive.energy_j() - before_j == pytest.approx(cut.figures["energy_j"], rel=1e-9)
+    again = drive.cut()
+    assert (again.lost, again.figures["rolled_back_units"], again.figures["lost_units"]) == ([], 0, 0)
+
+
+def test_a_drive_that_cannot_be_cut_says_so() -> None:
+    with pytest.raises(FlashwattError, match=r"cut: the power of this drive cannot be cut.*made cuttable"):
+        Drive(TINY).cut()
+    with pytest.raises(FlashwattError, match="power cuts are simulated of one SSD; found a hard disk"):
+        Drive({"device.preset": "laptop-7200"}, cuttable=True)
+    drive = Drive(TINY, cuttable=True)
+    drive.report()
+    with pytest.raises(FlashwattError, match="after `report`"):
+        drive.cut()

@@ -25,9 +25,19 @@ struct State {
 #[pymethods]
 impl Drive {
     #[new]
-    fn new(py: Python<'_>, config_text: String, file_name: String, sets: Vec<String>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        config_text: String,
+        file_name: String,
+        sets: Vec<String>,
+        cuttable: bool,
+    ) -> PyResult<Self> {
         let drive = watched(py, None, move |progress| {
-            flashwatt::Drive::watched(&load(&config_text, &file_name, &sets)?, progress)
+            let config = load(&config_text, &file_name, &sets)?;
+            match cuttable {
+                true => flashwatt::Drive::cuttable(&config, progress),
+                false => flashwatt::Drive::watched(&config, progress),
+            }
         })?;
         Ok(Drive(Mutex::new(Some(State { drive: drive.map_err(run_error)?, done: Vec::new() }))))
     }
@@ -70,6 +80,14 @@ impl Drive {
             py.detach(|| drive.advance_to_done(until_ns, done)).map_err(python_error)?;
         }
         Ok(given(done))
+    }
+
+    /// Cuts the power now. Returns the requests that are lost by that, and what came of the cut as JSON.
+    fn cut(&self, py: Python<'_>) -> PyResult<(Vec<Done>, String)> {
+        let mut state = self.lock()?;
+        let drive = &mut open(&mut state)?.drive;
+        let mut cut = py.detach(|| drive.cut()).map_err(python_error)?;
+        Ok((given(&mut cut.lost), json(&cut.cut)?))
     }
 
     /// Time of the next event in ns; `None` if nothing happens without another request.

@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use flashwatt::config::{self, Workload, load};
+use flashwatt::Error;
+use flashwatt::config::{self, Cuts, PowerCuts, Workload, load};
 use flashwatt::workload::{standin, trace};
-use flashwatt::{CrashOptions, Cuts, Error};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -43,7 +43,7 @@ fn run_error(error: Error) -> PyErr {
 
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run
 /// early: the report then covers the simulated part and has the status "interrupted". `started` is called on the
-/// engine's thread when the start state is complete and the simulation begins.
+/// engine's thread when the start state is complete and the simulation begins, and again when it has ended and power cuts follow.
 #[pyfunction]
 #[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None, dispatch_log=None, capture=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
@@ -75,14 +75,12 @@ fn run(
         latency_histogram,
         check,
     };
-    let mut started = started;
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
+        let mut halves = [None, Some(flashwatt::Preparation::PowerCuts)].into_iter().peekable();
         flashwatt::run(&config, &options, &mut |told| {
-            if told.preparing.is_none()
-                && let Some(started) = started.take()
-            {
-                call(&started);
+            if halves.next_if_eq(&told.preparing).is_some() {
+                started.iter().for_each(call);
             }
             progress(told)
         })
@@ -114,7 +112,7 @@ fn age(
 }
 
 /// Cuts the power of the configured drive under its workload, and lets it come back each time; a report as JSON. Exactly one of
-/// `cuts` (a number of random times), `at_ns` and `at_operation` is given. `progress` is called with the cuts made and their
+/// `cuts` (a number of random times), `at_ns` and `at_operation` (ascending lists) is given. `progress` is called with the cuts made and their
 /// number, as by [`run`].
 #[pyfunction]
 #[pyo3(signature = (config_text, file_name, sets, cuts=None, at_ns=None, at_operation=None, twice=false, progress=None))]
@@ -125,21 +123,27 @@ fn crash(
     file_name: String,
     sets: Vec<String>,
     cuts: Option<u32>,
-    at_ns: Option<u64>,
-    at_operation: Option<u64>,
+    at_ns: Option<Vec<u64>>,
+    at_operation: Option<Vec<u64>>,
     twice: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let cuts = match (cuts, at_ns, at_operation) {
         (Some(number), None, None) => Cuts::Random(number),
-        (None, Some(at), None) => Cuts::At(at),
-        (None, None, Some(number)) => Cuts::Operation(number),
+        (None, Some(times), None) => Cuts::At(times),
+        (None, None, Some(numbers)) => Cuts::Operations(numbers),
         _ => return Err(PyValueError::new_err("give one of cuts, at_ns and at_operation")),
     };
     let crash = watched(py, progress, move |progress| {
-        flashwatt::crash(&load(&config_text, &file_name, &sets)?, &CrashOptions { cuts, twice }, progress)
+        flashwatt::crash(&load(&config_text, &file_name, &sets)?, &PowerCuts { cuts, twice }, progress)
     })?;
     json(&crash.map_err(run_error)?)
+}
+
+/// The JSON schema of a cut in what [`crash`] gives: each figure with its meaning.
+#[pyfunction]
+fn cut_schema() -> String {
+    flashwatt::cut_schema().to_string()
 }
 
 /// Where the files of a configuration's workload lie, as JSON: as they are laid down, or after the run. `progress` is called as by
@@ -394,9 +398,9 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::{
-        FlashwattError, RunInterruptedError, age, config_reference, config_schema, crash, definition, inputs, inspect,
-        kinds, list_names, merged, number, power_levels, preset_settings, registered, reprice, resolve, run,
-        standin_of_trace, trace_convert, trace_info, trace_profile,
+        FlashwattError, RunInterruptedError, age, config_reference, config_schema, crash, cut_schema, definition,
+        inputs, inspect, kinds, list_names, merged, number, power_levels, preset_settings, registered, reprice,
+        resolve, run, standin_of_trace, trace_convert, trace_info, trace_profile,
     };
 
     #[pymodule_export]

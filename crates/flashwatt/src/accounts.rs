@@ -143,6 +143,8 @@ pub struct BufferCounts {
     pub destaged: u64,
     /// Writes that had to wait for room.
     pub delayed: u64,
+    /// Entries lost at a power cut, or taken back after it: then they count as written anew.
+    pub lost: u64,
 }
 
 impl BufferCounts {
@@ -156,6 +158,7 @@ impl BufferCounts {
             trimmed: self.trimmed + next.trimmed,
             destaged: self.destaged + next.destaged,
             delayed: self.delayed + next.delayed,
+            lost: self.lost + next.lost,
         }
     }
 }
@@ -520,6 +523,14 @@ impl<P: Probe> SsdAccounts<P> {
         } else {
             self.meter.change_ahead(at, from, to);
         }
+    }
+
+    /// The power is lost: what DRAM and the host interface have left to do is not done, and the write buffer holds nothing more.
+    pub fn power_lost(&mut self, now: Nanos) {
+        self.ledger.dram_op_ns -= self.meter.give_up(DRAM, now);
+        self.ledger.host_interface_ns -= self.meter.give_up(LINK, now);
+        let BufferCounts { written, coalesced, trimmed, destaged, .. } = self.buffered;
+        self.buffered.lost = written - coalesced - trimmed - destaged;
     }
 
     /// Starts a new window: counters restart, and so does the meter unless it reads on.

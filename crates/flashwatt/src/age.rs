@@ -9,7 +9,7 @@ use crate::error::{Error, Fault};
 use crate::kernel::{End, Sim};
 use crate::output::{Aside, Replace};
 use crate::progress::Progress;
-use crate::run::{StartState, needs_a_clock};
+use crate::run::{StartState, is_not_cut, needs_a_clock};
 use crate::snapshot;
 use crate::ssd::Ssd;
 use crate::workload;
@@ -55,6 +55,9 @@ pub fn age(
 ) -> Result<Aged, Error> {
     if options.run && !config.run.replay.is_timed() {
         return Err(needs_a_clock("the workload of a preparation"));
+    }
+    if options.run && config.run.power_cuts.is_some() {
+        return Err(is_not_cut("the workload of a preparation"));
     }
     let rules = Replace { inputs: config.inputs(), what: "a snapshot", ours: snapshot::is_one, force: options.force };
     let file = Aside::new(path, rules)?;

@@ -231,7 +231,7 @@ fn check_requests<F: Figures>(outcome: &Outcome<F>, windows: &[Window<F>]) -> Ch
     if !matches!(outcome.end, End::Complete) {
         return Ok(());
     }
-    equal("requests that completed", completed, outcome.taken)
+    equal("requests that completed, or were lost with the power", completed + outcome.lost, outcome.taken)
 }
 
 /// The counts of the array and of the write buffer agree with the ledger.
@@ -242,7 +242,8 @@ fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], er
         return Ok(());
     }
     let buffer = windows.iter().fold(BufferCounts::default(), |sum, window| sum.plus(&window.figures.buffered));
-    equal("units written into the buffer", buffer.written, buffer.coalesced + buffer.trimmed + buffer.destaged)
+    let left = buffer.coalesced + buffer.trimmed + buffer.destaged + buffer.lost;
+    equal("units written into the buffer", buffer.written, left)
 }
 
 /// DRAM and the host interface do one job after the other, at the rates of the energy table, and no request waits for

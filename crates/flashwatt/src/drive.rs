@@ -2,16 +2,19 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use crate::any::AnyDrive;
 use crate::config::{Config, Span};
 use crate::connector::{Completion, Device, Next, Request, RequestKind, SourceKind, Status, Tag, Upcoming, Workload};
+use crate::crash::{Bug, Cut, Witness, cut_in_place, cuttable, losses, summed_up};
 use crate::error::{Error, Fault, Place};
 use crate::kernel::{End, Sim};
 use crate::progress::Progress;
-use crate::report::Report;
 use crate::report::hdd::SupplyEnergies;
-use crate::run::{Needs, RunOptions, Start, conclude, laid_down, needs_a_clock};
+use crate::report::{Report, Reported};
+use crate::run::{Needs, RunOptions, Start, conclude, is_not_cut, laid_down, needs_a_clock};
+use crate::ssd::Ssd;
 use crate::units::Nanos;
 
 /// A drive for a simulator of something larger: a database, a computer, a storage system.
@@ -37,10 +40,29 @@ use crate::units::Nanos;
 /// decides on warm-up and measurement.
 pub struct Drive {
     config: Config,
-    sim: Sim<Inbox, AnyDrive>,
+    sim: Live,
     start: Start,
+    /// The power cuts so far.
+    cuts: Vec<Cut>,
     /// Why the simulation ended; none while it goes on.
     end: Option<End>,
+}
+
+/// The simulation.
+enum Live {
+    Plain(Sim<Inbox, AnyDrive>),
+    /// Of a drive whose power can be cut.
+    Cuttable(Box<Sim<Inbox, Ssd<Witness>>>),
+}
+
+/// Calls a method of the simulation, whatever its drive.
+macro_rules! each {
+    ($live:expr, $sim:ident => $call:expr) => {
+        match $live {
+            Live::Plain($sim) => $call,
+            Live::Cuttable($sim) => $call,
+        }
+    };
 }
 
 /// Instants between two calls of `stop`: some milliseconds of work.
@@ -55,6 +77,16 @@ pub struct Done {
     pub submitted_ns: Nanos,
     /// Time at which the request ended, in ns.
     pub end_ns: Nanos,
+}
+
+/// A power cut, and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowerCut {
+    /// The requests that had been sent by then and had not ended, in the order of their arrivals. They will not end otherwise: their
+    /// status is [`Status::PowerLost`].
+    pub lost: Vec<Done>,
+    /// What the cut left, and what the recovery takes from then on, if no other cut comes and no request is sent before its end.
+    pub cut: Cut,
 }
 
 impl Done {
@@ -78,22 +110,48 @@ impl Drive {
     /// # Errors
     /// As [`Self::new`]; [`Error::Interrupted`] if `progress` returned `false`.
     pub fn watched(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
-        if !config.run.replay.is_timed() {
-            return Err(needs_a_clock("a drive under the control of a program"));
-        }
-        if config.host.is_some() {
-            let fault = Fault::key("host", "a drive under the control of a program has no block layer before it");
-            return Err(fault.found("[host]").expected("no such table: the program sends to the drive itself").into());
-        }
-        let (ssd, start) = laid_down(config, Needs { record: &|| None, requests: None }, progress)?;
-        let mut config = config.clone();
-        (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
-        config.run.max_flash_ops = None;
-        let inbox = Inbox { drive_bytes: config.logical_bytes(), ..Inbox::default() };
-        let mut sim = Sim::new(&config.run, ssd, inbox);
-        sim.begin(Span::default());
-        sim.wake();
-        Ok(Drive { config, sim, start, end: None })
+        check(config)?;
+        let (device, start) = laid_down(config, Needs { record: &|| None, requests: None }, progress)?;
+        let config = unbounded(config);
+        let sim = Live::Plain(begun(&config, device));
+        Ok(Drive { config, sim, start, cuts: Vec::new(), end: None })
+    }
+
+    /// As [`Self::watched`], of an SSD whose power can be cut ([`Self::cut`]). It keeps what it needs to come back: layers that
+    /// merge blocks an erased block of each die, and capacitors blocks for the content of the write buffer.
+    ///
+    /// # Errors
+    /// As [`Self::watched`]; and if the power of this drive cannot be cut.
+    pub fn cuttable(config: &Config, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
+        check(config)?;
+        config.check_seal()?;
+        let prepared = Arc::new(config.with_power_cuts()?);
+        let (ssd, start) = cuttable(&prepared, Bug::None, progress)?;
+        let config = unbounded(&prepared);
+        let sim = Live::Cuttable(Box::new(begun(&config, ssd)));
+        Ok(Drive { config, sim, start, cuts: Vec::new(), end: None })
+    }
+
+    /// Cuts the power at the drive's time. It returns at once, and the drive recovers in simulated time: it serves the requests that
+    /// are sent from now on when that has ended. Time and energy of the recovery are the drive's.
+    ///
+    /// All requests that have been sent by now and have not ended are lost; those that are to come later will come. What a recovery
+    /// takes is found out with a copy of the drive: a cut takes as long to simulate as two recoveries. Capacitors do their work in no
+    /// time of this drive, and their energy is not among its own.
+    ///
+    /// # Errors
+    /// If the drive was not made by [`Self::cuttable`], or if it cannot go on.
+    pub fn cut(&mut self) -> Result<PowerCut, Error> {
+        let Live::Cuttable(sim) = &mut self.sim else {
+            let fault = Fault::key("cut", "the power of this drive cannot be cut").found("a drive as `new` makes it");
+            return Err(fault.expected("one that is made cuttable").into());
+        };
+        let cut = cut_in_place(sim);
+        let now = sim.now_ns();
+        let lost = sim.workload().take_lost(now);
+        let cut = self.went_on(cut)?;
+        self.cuts.push(cut.clone());
+        Ok(PowerCut { lost, cut })
     }
 
     /// Sends a request at the time `at_ns`, which must not lie before the drive's time. Requests may be sent in any
@@ -113,13 +171,15 @@ impl Drive {
     #[inline]
     pub fn send(&mut self, request: Request) -> Result<Tag, Error> {
         self.is_to_come("at_ns", request.arrival_ns)?;
-        let inbox = self.sim.workload();
-        if !request.is_within(inbox.drive_bytes) {
-            return Err(is_outside(&request, inbox.drive_bytes));
-        }
-        let tag = inbox.put(request);
-        self.sim.wake();
-        Ok(tag)
+        each!(&mut self.sim, sim => {
+            let inbox = sim.workload();
+            if !request.is_within(inbox.drive_bytes) {
+                return Err(is_outside(&request, inbox.drive_bytes));
+            }
+            let tag = inbox.put(request);
+            sim.wake();
+            Ok(tag)
+        })
     }
 
     /// Checks that a time is not over.
@@ -151,7 +211,7 @@ impl Drive {
     /// As [`Self::advance`].
     pub fn advance_into(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
         self.is_to_come("until_ns", until_ns)?;
-        let went_on = self.sim.advance(until_ns, |_| false);
+        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, |_| false));
         self.take_done(went_on, done)
     }
 
@@ -168,10 +228,11 @@ impl Drive {
     ) -> Result<(), Error> {
         self.is_to_come("until_ns", until_ns)?;
         let mut instants = 0_u32;
-        let went_on = self.sim.advance(until_ns, |_| {
+        let mut stops = || {
             instants = instants.wrapping_add(1);
             instants.is_multiple_of(INSTANTS_UNWATCHED) && stop()
-        });
+        };
+        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, |_| stops()));
         self.take_done(went_on, done)
     }
 
@@ -182,7 +243,7 @@ impl Drive {
     /// As [`Self::advance`].
     pub fn advance_to_done(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
         self.is_to_come("until_ns", until_ns)?;
-        let went_on = self.sim.advance(until_ns, |inbox| !inbox.done.is_empty());
+        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, |inbox| !inbox.done.is_empty()));
         self.take_done(went_on, done)
     }
 
@@ -192,7 +253,7 @@ impl Drive {
     /// # Errors
     /// As [`Self::advance`].
     pub fn next_event_ns(&mut self) -> Result<Option<Nanos>, Error> {
-        let next = self.sim.next_event_ns();
+        let next = each!(&mut self.sim, sim => sim.next_event_ns());
         self.went_on(next)
     }
 
@@ -200,12 +261,12 @@ impl Drive {
     /// drives; it changes no result.
     #[inline]
     pub fn expect(&self, upcoming: &Upcoming) {
-        self.sim.device().prefetch(upcoming);
+        each!(&self.sim, sim => sim.device().prefetch(upcoming));
     }
 
     /// The drive's time in ns.
     pub fn now_ns(&self) -> Nanos {
-        self.sim.now_ns()
+        each!(&self.sim, sim => sim.now_ns())
     }
 
     /// Bytes that the host sees.
@@ -215,18 +276,18 @@ impl Drive {
 
     /// Energy in J up to now. Work of DRAM or the host interface that is under way counts in proportion.
     pub fn energy_j(&self) -> f64 {
-        self.sim.device().so_far().0
+        each!(&self.sim, sim => sim.energy_j())
     }
 
     /// As [`Self::energy_j`], by the supply that it comes from: +5 V or +12 V. All of an SSD's counts as drawn from +5 V.
     pub fn energy_by_supply_j(&self) -> SupplyEnergies {
-        let v12 = self.sim.device().energy_from_12v_j();
+        let v12 = each!(&self.sim, sim => sim.device().energy_from_12v_j());
         SupplyEnergies { v5: self.energy_j() - v12, v12 }
     }
 
     /// The drive's power in W now.
     pub fn power_w(&self) -> f64 {
-        self.sim.device().so_far().1
+        each!(&self.sim, sim => sim.device().so_far().1)
     }
 
     /// Completes all work that is under way, and reports the run.
@@ -239,20 +300,23 @@ impl Drive {
         self.report_as(&RunOptions { latency_histogram: true, ..RunOptions::default() })
     }
 
-    fn report_as(mut self, options: &RunOptions) -> Report {
-        self.sim.workload().ended = true;
-        self.sim.wake();
-        let (mut outcome, mut inbox, ssd) = self.sim.end();
-        if let Some(end) = self.end {
-            outcome.end = end;
+    fn report_as(self, options: &RunOptions) -> Report {
+        let Drive { config, sim, start, cuts, end } = self;
+        let mut report = match sim {
+            Live::Plain(sim) => ended(sim, &config, options, start, end),
+            Live::Cuttable(sim) => ended(*sim, &config, options, start, end),
+        };
+        if !cuts.is_empty() {
+            report.warnings.extend(losses(&cuts));
+            report.power_cuts = Some(Box::new(summed_up(&config, "complete", &cuts)));
         }
-        conclude(&self.config, options, outcome, &ssd, &mut inbox, self.start)
+        report
     }
 
     #[inline]
     fn take_done(&mut self, went_on: Result<(), End>, done: &mut Vec<Done>) -> Result<(), Error> {
         self.went_on(went_on)?;
-        done.append(&mut self.sim.workload().done);
+        done.append(each!(&mut self.sim, sim => &mut sim.workload().done));
         Ok(())
     }
 
@@ -267,6 +331,55 @@ impl Drive {
             End::Complete | End::Interrupted | End::OutOfBudget(_) => unreachable!("nothing ends it but a fault"),
         })
     }
+}
+
+/// Refuses a configuration that a program cannot drive.
+fn check(config: &Config) -> Result<(), Error> {
+    if !config.run.replay.is_timed() {
+        return Err(needs_a_clock("a drive under the control of a program"));
+    }
+    if config.host.is_some() {
+        let fault = Fault::key("host", "a drive under the control of a program has no block layer before it");
+        return Err(fault.found("[host]").expected("no such table: the program sends to the drive itself").into());
+    }
+    if config.run.power_cuts.is_some() {
+        return Err(is_not_cut("a drive under the control of a program, which cuts its power itself"));
+    }
+    Ok(())
+}
+
+/// The configuration without the bounds of a run, which the program sets.
+fn unbounded(config: &Config) -> Config {
+    let mut config = config.clone();
+    (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
+    config.run.max_flash_ops = None;
+    config
+}
+
+/// A simulation at time 0.
+fn begun<D: Device>(config: &Config, device: D) -> Sim<Inbox, D> {
+    let inbox = Inbox { drive_bytes: config.logical_bytes(), ..Inbox::default() };
+    let mut sim = Sim::new(&config.run, device, inbox);
+    sim.begin(Span::default());
+    sim.wake();
+    sim
+}
+
+/// Completes all work that is under way, and reports the run.
+fn ended<D: Reported>(
+    mut sim: Sim<Inbox, D>,
+    config: &Config,
+    options: &RunOptions,
+    start: Start,
+    end: Option<End>,
+) -> Report {
+    sim.workload().ended = true;
+    sim.wake();
+    let (mut outcome, mut inbox, device) = sim.end();
+    if let Some(end) = end {
+        outcome.end = end;
+    }
+    conclude(config, options, outcome, &device, &mut inbox, start)
 }
 
 #[cold]
@@ -289,6 +402,8 @@ struct Inbox {
     /// Free indices.
     free: Vec<u32>,
     done: Vec<Done>,
+    /// Requests that were lost with the power.
+    lost: Vec<Done>,
     ended: bool,
 }
 
@@ -302,6 +417,18 @@ impl Inbox {
         self.waiting.push(Reverse((request.arrival_ns, self.sent, place)));
         self.sent += 1;
         Tag(place)
+    }
+
+    /// The requests that a power cut at this time has ended: those in the drive, and those that wait for room in it.
+    fn take_lost(&mut self, now: Nanos) -> Vec<Done> {
+        let mut lost = std::mem::take(&mut self.lost);
+        while let Some(&Reverse((submitted_ns, _, place))) = self.waiting.peek().filter(|Reverse((at, ..))| *at <= now)
+        {
+            self.waiting.pop();
+            self.free.push(place);
+            lost.push(Done { tag: Tag(place), submitted_ns, end_ns: now });
+        }
+        lost
     }
 }
 
@@ -321,10 +448,11 @@ impl Workload for Inbox {
 
     #[inline]
     fn completed(&mut self, done: &Completion, now: Nanos) {
-        debug_assert_eq!(done.status, Status::Done, "requests are checked when they are sent");
+        debug_assert_ne!(done.status, Status::OutOfRange, "requests are checked when they are sent");
         let submitted_ns = self.outstanding[done.tag.0 as usize].arrival_ns;
         self.free.push(done.tag.0);
-        self.done.push(Done { tag: done.tag, submitted_ns, end_ns: now });
+        let of_status = if done.status == Status::PowerLost { &mut self.lost } else { &mut self.done };
+        of_status.push(Done { tag: done.tag, submitted_ns, end_ns: now });
     }
 
     fn name(&self) -> &str {

@@ -102,15 +102,15 @@ pub mod workload;
 
 pub use age::{AgeOptions, Aged, age};
 pub use catalogue::{Registered, kinds, list, registered};
-pub use crash::{Crash, CrashOptions, Cuts, crash};
-pub use drive::{Done, Drive};
+pub use crash::{Crash, Cut, crash, cut_schema, run};
+pub use drive::{Done, Drive, PowerCut};
 pub use error::{Error, Fault, Place};
 pub use footprint::footprint_bytes;
 pub use inspect::{FileLayout, Inspection, inspect};
 pub use progress::{Preparation, Progress, Watch};
 pub use report::Report;
 pub use reprice::reprice;
-pub use run::{RunOptions, run};
+pub use run::RunOptions;
 
 /// Modules that other crates see with the feature `internals` only.
 macro_rules! internal {

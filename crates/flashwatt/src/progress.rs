@@ -18,13 +18,15 @@ pub struct Progress {
     pub now_ns: Nanos,
 }
 
-/// Preparation before a simulation.
+/// Work before a simulation, or after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparation {
     /// A trace is read to its end: every record is checked, and every device measured, before the first is replayed.
     ReadingTrace,
     /// The drive is brought into its start state without a clock.
     StartState,
+    /// After a run its power is cut (`[run.power_cuts]`): a second run, whose cuts are counted in place of requests.
+    PowerCuts,
 }
 
 impl Preparation {
@@ -33,6 +35,7 @@ impl Preparation {
         match self {
             Preparation::ReadingTrace => "reading the trace",
             Preparation::StartState => "laying down the start state",
+            Preparation::PowerCuts => "cutting the power",
         }
     }
 }

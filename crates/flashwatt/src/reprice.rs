@@ -31,7 +31,8 @@ const OVERLAP: &[&[&str]] = &[
 ];
 
 const REASON: &str = "peaks, windows and the series depend on what happened at the same time, and the report holds sums; \
-                      for these figures run the configuration with this table";
+                      those of power cuts are of other drives, which came back; for these figures run the configuration with \
+                      this table";
 
 /// Largest number of dies of a drive; a report with more is invalid.
 const DIES_MAX: u32 = 1 << 16;
@@ -247,7 +248,21 @@ fn note(report: &mut Map<String, Value>, table_name: &str) {
             nulls.push(path.join("."));
         }
     }
+    nulls.extend(take_cut_energies(report));
     report.insert("repriced".into(), json!({ "table": table_name, "null": nulls, "reason": REASON }));
+}
+
+/// Removes the energies of power cuts and the capacitances that follow from them. Returns their keys.
+fn take_cut_energies(report: &mut Map<String, Value>) -> Vec<String> {
+    let mut taken = Vec::new();
+    for path in [vec!["power_cuts"], vec!["power_cuts", "second"]] {
+        let table = path.iter().try_fold(&mut *report, |table, key| table.get_mut(*key)?.as_object_mut());
+        for (key, figure) in table.into_iter().flatten().filter(|(key, _)| key.ends_with("_j") || key.ends_with("_f")) {
+            *figure = Value::Null;
+            taken.push(format!("{}.{key}", path.join(".")));
+        }
+    }
+    taken
 }
 
 /// Replaces a value. Returns false if there is none at that path.

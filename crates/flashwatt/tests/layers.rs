@@ -64,8 +64,8 @@ const LAYERS: &[&str] = &[
     "run",
     "inspect",
     "age",
-    "drive",
     "crash",
+    "drive",
     "reprice",
     "power",
 ];

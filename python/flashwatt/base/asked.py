@@ -12,7 +12,7 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from flashwatt.base.progress import bar, runs_bar
+from flashwatt.base.progress import bar, counted_in, runs_bar
 from flashwatt.base.units import count, duration
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def run_progress(asked: Any, doing: str = "Simulating", counted: str = "requests
             def update(done: int, total: int | None, now_ns: int, preparing: str | None) -> None:
                 of_all = f"{count(done)} of {count(total)}" if total else count(done)
                 simulated = f", {duration(now_ns)} simulated" if now_ns else ""
-                what = "requests" if preparing else counted
+                what = counted_in(preparing) or counted
                 line.show(preparing or doing, done, total, f"{of_all} {what}{simulated}")
 
             yield update

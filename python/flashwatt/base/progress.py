@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Update: TypeAlias = Callable[[int, int | None, int, str | None], None]
 
 
+CUTTING = "cutting the power"
+"""What the engine calls the power cuts after a run (`[run.power_cuts]`)."""
+
+
 class _Quiet:
     """The error stream with errors of writing ignored: a closed terminal does not end a run."""
 
@@ -72,10 +76,15 @@ def bar(doing: str = "Simulating", counted: str = "requests", *, hidden: bool = 
                 half = preparing
                 progress.reset(task, description=preparing.capitalize() if preparing else doing, total=total)
             simulated = f", {duration(now_ns)} simulated" if now_ns else ""
-            of = "requests" if preparing else counted
+            of = counted_in(preparing) or counted
             progress.update(task, completed=done, total=total, simulated=simulated, counted=of)
 
         yield update
+
+
+def counted_in(preparing: str | None) -> str | None:
+    """Say what is counted before a simulation and after it; None during the simulation."""
+    return ("cuts" if preparing == CUTTING else "requests") if preparing else None
 
 
 @contextmanager

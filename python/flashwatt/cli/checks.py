@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt.base.progress import CUTTING
 from flashwatt.base.units import duration
 from flashwatt.cli.delivery import OF_A_RUN
 from flashwatt.cli.terminal import note
@@ -44,7 +45,7 @@ class SlowStart:
 
     def look(self, done: int, total: int | None, preparing: str | None) -> None:
         """Take the progress of the run."""
-        if preparing is None or not total or self._first < 0 or sys.stderr.isatty():
+        if preparing in (None, CUTTING) or not total or self._first < 0 or sys.stderr.isatty():
             return
         now_s = time.monotonic()
         if self._begin_s is None:

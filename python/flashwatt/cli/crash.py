@@ -46,7 +46,7 @@ _LOSSES_SHOWN = 5
     "--cuts",
     type=Quantity("cuts"),
     metavar="N",
-    help="Cut at N random times, uniform over the run; 100 unless another place is given.",
+    help="Cut at N random times, uniform over the run; 100 unless another place is given, here or in [run.power_cuts].",
 )
 @click.option("--at-ns", type=Quantity("at_ns"), metavar="NS", help="Cut once, at this simulated time: 1500000, 1.5ms.")
 @click.option(
@@ -66,7 +66,8 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
     under way are broken off, and a copy of the drive comes back from what is on flash: it scans all spare areas and
     rebuilds its tables. Then every page is compared with what the host was promised. The run goes on to the next cut.
 
-    The run is that of `flashwatt run`, but run.max_flash_ops has no effect. The same seed (run.seed) cuts at the same
+    What CONFIG.toml says under [run.power_cuts] holds, unless an option says otherwise. The run is that of
+    `flashwatt run`, but run.max_flash_ops has no effect. The same seed (run.seed) cuts at the same
     times.
 
     The exit status is 0 if nothing is lost, 1 if durable data is lost after any cut, be it with a page that shares
@@ -84,7 +85,7 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
     _keep(found, options)
     if found.status == "interrupted":
         kept = f"kept in {options['out']}" if options["out"] else "printed (-o FILE.json also keeps them)"
-        made, of = (count(number) for number in (len(found.values("lost_units")), found.when.get("cuts", 1)))
+        made, of = (count(number) for number in (len(found.values("lost_units")), found.asked))
         complain(f"interrupted after {made} of {of} cuts; those are {kept}")
     if faults:
         raise faults[0]
@@ -131,7 +132,7 @@ def _campaign(whole: Config, options: dict[str, Any]) -> Crash:
             return not interrupted
 
         places = {name: options[name] for name in _PLACES}
-        return campaign(whole, **places, twice=options["twice"], progress=progress)
+        return campaign(whole, **places, twice=options["twice"] or None, progress=progress)
 
 
 def _show(found: Crash, *, as_json: bool) -> None:
@@ -180,7 +181,7 @@ def _complain_of_losses(found: Crash, command: str) -> None:
         if loss.after_ns is not None:  # its time is drawn after those of all first cuts
             ((place, value),) = found.when.items()
             at = f"by the cut at {loss.at_ns} ns and a second one {loss.after_ns} ns after power on, seed {found.seed}"
-            again = f"{command} {_PLACES[place]} {value} --twice"
+            again = command if isinstance(value, list) else f"{command} {_PLACES[place]} {value} --twice"
         complain(f"LOST: {counted(loss.lost_units, 'unit')} of durable data, {at}; `{again}` repeats it")
     if (more := len(found.losses) - _LOSSES_SHOWN) > 0:
         complain(f"LOST: durable data by {counted(more, 'cut')} more; -o FILE.json keeps them all")

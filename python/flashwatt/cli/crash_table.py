@@ -97,11 +97,14 @@ def _heading(found: Crash) -> Iterator[tuple[str, str]]:
     else:
         yield "no volatile write buffer: a write is durable when it has completed", "dim"
     twice, operations = ", each twice" if found.twice else "", counted(found.operations, "flash operation")
-    if "cuts" not in found.when:
+    made, asked = len(found.values("lost_units")), found.asked
+    cuts = counted(asked, "cut") if made == asked else f"{count(made)} of {counted(asked, 'cut')}"
+    if "cuts" not in found.when and asked == 1:
         yield f"one cut{twice}, at {found.run_ns} ns, after {operations}; seed {found.seed}", "dim"
         return
-    made, asked = len(found.values("lost_units")), found.when["cuts"]
-    cuts = counted(asked, "cut") if made == asked else f"{count(made)} of {counted(asked, 'cut')}"
+    if "cuts" not in found.when:
+        yield f"{cuts} at given places{twice}, the last one at {found.run_ns} ns; seed {found.seed}", "dim"
+        return
     yield f"{cuts} at random times{twice}; run of {duration(found.run_ns)}, {operations}, seed {found.seed}", "dim"
 
 

@@ -90,6 +90,14 @@ def _gc(content: Any, config: Mapping[str, Any]) -> Json:
     return {"gc.policy": policy["name"], f"gc.policy.{policy['name']}": policy["parameters"], "gc": rest}
 
 
+def _write_buffer(content: Any, _config: Mapping[str, Any]) -> Json:
+    buffer = _without(content, {"capacitors"})
+    if capacitors := content.get("capacitors"):
+        volts = {f"capacitor_{key}": one for key, one in capacitors.items()}
+        buffer |= {"protection": "capacitors", **volts}
+    return {"write_buffer": buffer}
+
+
 def _controller(content: Any, _config: Mapping[str, Any]) -> Json:
     budget = content["power_budget"]
     settings = _without(content, {"power_budget"})
@@ -189,6 +197,7 @@ _TABLES: dict[str, Callable[[Any, Mapping[str, Any]], Json]] = {
     "hdd": _hdd,
     "ftl": _ftl,
     "gc": _gc,
+    "write_buffer": _write_buffer,
     "controller": _controller,
     "energy": _energy,
     "workload": _workload,

@@ -16,7 +16,7 @@ from flashwatt.base.misspelt import known
 from flashwatt.base.units import NOTHING, setting
 from flashwatt.config.spelling import as_written
 from flashwatt.report.comparable import map_unit_bytes, unlike_map_units
-from flashwatt.report.metrics import METRICS, OF_FILES, flat, has_best, listed, listed_parts, metric_of
+from flashwatt.report.metrics import METRICS, OF_CUTS, OF_FILES, flat, has_best, listed, listed_parts, metric_of
 from flashwatt.report.report import Report, content_of
 from flashwatt.report.table import drive_name
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _TWICE = 2  # from here on, a factor says more than per cent
 _MANY, _VAST = 100, 100_000  # from here on, its decimals say nothing, and its digits
 _WHOLE = 99.95  # per cent from here on are written without decimals
+_SOME = {*OF_FILES, *OF_CUTS}
+"""Figures that only some reports have, which are added for these."""
 _LEFT_OUT = {"device.description"}
 """Keys of the configuration that a table has no room for, and that say nothing beside the others."""
 _WIDTH = 100  # of the table as text
@@ -231,7 +233,7 @@ def compared(reports: dict[str, Report], only: Sequence[str] = ()) -> dict[str, 
         keys, settings = _chosen(only, figures.values()), _chosen(only, configs.values())
     else:
         keys, settings = (
-            [*_of_files(figures.values()), *(key for key in METRICS if key not in OF_FILES)],
+            [*_of_files(figures.values()), *_of_cuts(figures.values()), *(key for key in METRICS if key not in _SOME)],
             _differing(configs),
         )
     return {
@@ -248,6 +250,11 @@ def _numbers(report: Report) -> dict[str, Any]:
     content = content_of(report)
     figures = flat(content) | listed(content)
     return {key: one for key, one in figures.items() if one is None or type(one) in (int, float)}
+
+
+def _of_cuts(trees: Collection[dict[str, Any]]) -> list[str]:
+    """The figures of power cuts, if any report has them."""
+    return list(OF_CUTS) if any(tree.get("power_cuts.cuts") is not None for tree in trees) else []
 
 
 def _of_files(trees: Collection[dict[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from flashwatt.report import report, sections, shape
+from flashwatt.report import cuts, report, sections, shape
 from flashwatt.report.metrics import LISTS, NO_FIGURES, listed_parts
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def report_keys() -> dict[str, str]:
     """Give every key of a report with its meaning, tables before their keys."""
     found: dict[str, str] = {}
-    docs = {**_docs(sections), **_docs(report)}
+    docs = {**_docs(sections), **_docs(report), **_docs_of_cuts()}
     for name, attribute in vars(report.Report).items():
         if isinstance(attribute, report.Section):
             _add(found, name, attribute.kind, docs["Report"].get(name, ""), docs)
@@ -80,6 +80,12 @@ def _add(found: dict[str, str], key: str, kind: Any, doc: str, docs: dict[str, d
     if table:
         for name, hint in get_type_hints(table).items():
             _add(found, f"{key}.{name}", hint, docs[table.__name__].get(name, ""), docs)
+
+
+def _docs_of_cuts() -> dict[str, dict[str, str]]:
+    """Those of the power cuts: of what does not vary from the source, of the figures from the engine."""
+    written, of_figures = _docs(cuts), cuts.docs()
+    return {**written, **of_figures, "PowerCuts": {**written["CutSummary"], **of_figures["PowerCuts"]}}
 
 
 def _docs(module: ModuleType) -> dict[str, dict[str, str]]:

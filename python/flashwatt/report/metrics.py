@@ -80,8 +80,18 @@ OF_FILES = {
 }
 """Those that come first where operations on files were measured."""
 
+OF_CUTS = {
+    "power_cuts.lost_units.max": Metric("units lost by a cut, max", "", count, "low"),
+    "power_cuts.rolled_back_units.max": Metric("units rolled back, max", "", count, "low"),
+    "power_cuts.recovery_ns.median": Metric("recovery time, median", "ns", duration, "low"),
+    "power_cuts.recovery_ns.max": Metric("recovery time, max", "ns", duration, "low"),
+    "power_cuts.energy_j.median": Metric("recovery energy, median", "J", _si("J"), "low"),
+}
+"""Those of power cuts, where there were some."""
+
 METRICS = {
     **OF_FILES,
+    **OF_CUTS,
     "throughput.iops": Metric("throughput", "IOPS", lambda value: f"{count(value)} IOPS", "high"),
     "throughput.read_mb_s": Metric("read", "MB/s", lambda value: f"{number(value, 1)} MB/s", "high"),
     "throughput.write_mb_s": Metric("written", "MB/s", lambda value: f"{number(value, 1)} MB/s", "high"),
@@ -99,7 +109,7 @@ METRICS = {
     "efficiency.j_per_gb": Metric("energy per GB", "J", _si("J"), "low"),
     "efficiency.iops_per_w": Metric("IOPS per watt", "IOPS/W", count, "high"),
 }
-"""Those that every comparison shows, by their dotted keys; `OF_FILES` only where there are some."""
+"""Those that every comparison shows, by their dotted keys; `OF_FILES` and `OF_CUTS` only where there are some."""
 
 _ASKED_FOR = {
     "efficiency.j_per_tb": Metric("energy per TB", "J", _si("J"), "low"),
@@ -134,6 +144,7 @@ _UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "v": ("V", _si("V")),
     "s": ("s", lambda value: duration(None if value is None else value * 1e9)),
     "bytes": ("bytes", _si("B")),
+    "f": ("F", _si("F")),
     "ma": ("mA", lambda value: si(None if value is None else value / 1e3, "A")),
 }
 """Units by the last part of a key: `latency_ns`, `energy_j`."""

@@ -11,6 +11,7 @@ from flashwatt.base.files import parse_json, printable, read_report
 from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
 from flashwatt.base.scripts import explained
+from flashwatt.report import cuts as of_cuts
 from flashwatt.report import sections as kinds
 from flashwatt.report.components import ONLY_OF_AN_SSD, kind_of
 from flashwatt.report.shape import UNTIMED, check
@@ -125,6 +126,8 @@ class Report:
     power_w = Section[kinds.Power](kinds.Power)
     current_ma = Section[kinds.Current](kinds.Current)
     parallelism = Section[kinds.Parallelism](kinds.Parallelism)
+    power_cuts = Section[of_cuts.PowerCuts | None](of_cuts.PowerCuts | None)
+    """None without `[run.power_cuts]` in the configuration."""
     energy_integral_j = Section[float | None](float | None)
     """Total energy by integrating the drive's power as it changed: a second path to `energy_j.total`."""
     ledger = Section[kinds.Ledger](kinds.Ledger)

@@ -20,6 +20,7 @@ from flashwatt import _core
 from flashwatt.base.plain import plain
 from flashwatt.base.units import NOTHING, count, duration, number, percent, si
 from flashwatt.report.components import energies, kind_of
+from flashwatt.report.cut_lines import of_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,8 @@ def show(report: Json, console: Console | None = None) -> None:
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if lifetime := report.get("lifetime"):
         emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
+    if cuts := report.get("power_cuts"):
+        emit(console, Padding(of_cuts(cuts), (1, 0, 0, 1)))
     if report.get("series"):
         emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
     if report.get("edges"):

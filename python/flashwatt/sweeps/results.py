@@ -17,7 +17,7 @@ from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
 from flashwatt.report.keys import figures, is_figure
-from flashwatt.report.metrics import HEADLINES, OF_FILES, flat, listed, listed_parts
+from flashwatt.report.metrics import HEADLINES, OF_CUTS, OF_FILES, flat, listed, listed_parts
 from flashwatt.report.report import Report
 from flashwatt.report.sections import copied
 from flashwatt.sweeps.journal import Journal
@@ -108,8 +108,8 @@ class Results:
 
     @property
     def headlines(self) -> tuple[str, ...]:
-        """The figures that are shown unless others are asked for: of operations on files first, if there are some."""
-        return (*(key for key in OF_FILES if key in self.metrics), *HEADLINES)
+        """The figures that are shown unless others are asked for: of files and power cuts first, if there are some."""
+        return (*(key for key in (*OF_FILES, *OF_CUTS) if key in self.metrics), *HEADLINES)
 
     @property
     def replicates(self) -> int:

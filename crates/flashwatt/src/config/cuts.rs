@@ -1,6 +1,6 @@
 //! Configurations of drives whose power can be cut.
 
-use super::{Config, Drive, Replay};
+use super::{Config, Drive, Replay, Run};
 use crate::error::{Error, Fault};
 use crate::ftl::DriveSize;
 use crate::ssd::settings::Settings;
@@ -9,6 +9,12 @@ use crate::ssd::settings::Settings;
 const RECOVERY_BLOCKS: u32 = 1;
 
 impl Config {
+    /// The same configuration, whose run cuts no power.
+    pub(crate) fn without_power_cuts(&self) -> Config {
+        let run = Run { power_cuts: None, ..self.run.clone() };
+        Config { run, ..self.clone() }.sealed()
+    }
+
     /// The same drive, prepared for power cuts: a translation layer that merges blocks keeps an erased block of each die for its
     /// recovery, and with capacitors there are blocks for the content of the write buffer.
     ///

@@ -59,7 +59,7 @@ pub use crate::energy::settings::{
 pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
 pub use crate::host::settings::Host;
-pub use crate::kernel::settings::{Flashsim, PartialPages, Precondition, Replay, Run, Span};
+pub use crate::kernel::settings::{Cuts, Flashsim, PartialPages, PowerCuts, Precondition, Replay, Run, Span};
 pub use crate::ssd::settings::Settings as Ssd;
 pub use crate::wear::Wear;
 pub use crate::workload::settings::{

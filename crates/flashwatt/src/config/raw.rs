@@ -494,6 +494,23 @@ pub struct Run {
     /// A run that takes more page reads, page programs and block erases than this, warm-up and drain included, ends there,
     /// keeps what was measured, and says so in its status; unless given, none does.
     pub max_flash_ops: Option<u64>,
+    /// Power cuts of copies of the drive, whose recoveries the report sums up. Without this table there are none.
+    pub power_cuts: PowerCuts,
+}
+
+/// `[run.power_cuts]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PowerCuts {
+    /// Cuts at so many random times, uniform over the run; the seed of the run draws them. One of this, `at_ns` and `at_operation` at
+    /// most.
+    pub cuts: Option<u32>,
+    /// A cut at each of these simulated times, from the start of the run.
+    pub at_ns: Option<Vec<u64>>,
+    /// A cut each time that one of these numbers of flash operations has ended.
+    pub at_operation: Option<Vec<u64>>,
+    /// Cut the power again during each recovery, at a time uniform over it.
+    pub twice: Option<bool>,
 }
 
 /// How the drive takes the requests.

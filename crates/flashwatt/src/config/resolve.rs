@@ -16,6 +16,7 @@ mod energy;
 mod files;
 mod hdd;
 mod host;
+mod power_cuts;
 mod replay;
 mod ssd;
 mod workload;
@@ -66,7 +67,9 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw, member_of: &mut MemberOf) -> O
         Drive::Hdd(_) => hdd::can_start(c, &run),
         Drive::Array(table) => array::can_start(c, &run, &table.array),
     }
-    Some(Config { drive, host, workload, run, seal: String::new() }.sealed())
+    let config = Config { drive, host, workload, run, seal: String::new() }.sealed();
+    power_cuts::can_be_cut(c, &config);
+    Some(config)
 }
 
 /// A rate in 10^6 bytes/s, where 0 or nothing stands for "takes no time".
@@ -136,6 +139,7 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
         replay: Replay::Timed,
         count_drain: c.choice(field!("run", raw.count_drain), false),
         max_flash_ops: c.optional(field!("run", raw.max_flash_ops), 1..=COUNT_MAX),
+        power_cuts: power_cuts::power_cuts(c, &raw.power_cuts),
     };
     if let (true, Some(all), Some(warmup)) =
         (c.clean("run") && c.clean("workload"), workload.requests(), run.warmup.requests)

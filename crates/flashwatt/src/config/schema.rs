@@ -108,7 +108,8 @@ fn probes() -> Vec<Vec<String>> {
     let longer = models.map(|model| vec![format!("workload.{}.request_bytes=8192", model.name)]);
     let ftls = ftl::REGISTRY.iter().map(|entry| vec![format!("ftl={}", entry.name)]);
     let schedulers = sched::REGISTRY.iter().map(|entry| vec![format!("host.scheduler={}", entry.name)]);
-    let tables = ["run.replay=flashsim", "workload.files.aged.churn=1"].map(|set| vec![set.to_string()]);
+    let tables = ["run.replay=flashsim", "workload.files.aged.churn=1", "run.power_cuts.cuts=1"]
+        .map(|set| vec![set.to_string()]);
     presets.chain(ftls).chain(policies).chain(schedulers).chain(workloads).chain(tables).chain(longer).collect()
 }
 

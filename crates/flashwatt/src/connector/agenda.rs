@@ -170,6 +170,17 @@ impl Agenda {
         self.find_first();
     }
 
+    /// Cancels all events of the seats before this one.
+    pub(crate) fn cancel_before(&mut self, seat: u32) {
+        let is_before = |key: u64| key & self.mask < u64::from(seat);
+        for lane in &mut self.lanes {
+            while lane.has(is_before) {
+                lane.take_back(is_before);
+            }
+        }
+        self.find_first();
+    }
+
     #[inline(always)]
     fn find_first(&mut self) {
         let [a, b, c, d, e] = &self.lanes;
@@ -237,6 +248,17 @@ mod tests {
         let order: Vec<u32> = std::iter::from_fn(|| agenda.next_now()).collect();
         assert_eq!(order, [1, 3, 4]);
         assert_eq!(agenda.next_event(), None);
+    }
+
+    #[test]
+    fn events_of_the_first_seats_are_cancelled() {
+        let mut agenda = agenda(5, 10);
+        for (kind, seat) in [(EventKind::Read, 0), (EventKind::Read, 1), (EventKind::Program, 2), (EventKind::Bus, 3)] {
+            agenda.set(kind, seat, 7);
+        }
+        agenda.reset(4, 9);
+        agenda.cancel_before(3);
+        assert_eq!([agenda.next_event(), agenda.next_event(), agenda.next_event()], [Some((7, 3)), Some((9, 4)), None]);
     }
 
     #[test]

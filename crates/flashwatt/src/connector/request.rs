@@ -157,6 +157,8 @@ pub enum Status {
     Done,
     /// Rejected: the range does not lie on the device, or not on sectors.
     OutOfRange,
+    /// The power was lost while the request was in the device.
+    PowerLost,
 }
 
 impl Request {

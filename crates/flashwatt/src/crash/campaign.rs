@@ -1,15 +1,19 @@
 //! Many cuts of one run: `flashwatt crash`.
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::dump::{Dump, Sizing, sizing};
 use super::remains::Remains;
 use super::trial::{Cost, Powered, recover};
-use crate::config::Config;
+use crate::config::{Config, Cuts, PowerCuts};
 use crate::connector::Workload;
 use crate::error::{Error, Fault};
 use crate::progress::Progress;
 use crate::rng::Rng;
+use crate::ssd::settings::Settings;
 use crate::units::Nanos;
 use crate::workload;
 
@@ -18,26 +22,6 @@ const STREAM: u64 = 0xc075;
 
 /// Instants between two looks at `progress`: some milliseconds of work.
 const INSTANTS_PER_LOOK: u64 = 1 << 14;
-
-/// When the power is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cuts {
-    /// At this number of times, uniform over the run, drawn by the seed of the run.
-    Random(u32),
-    /// At this time in ns.
-    At(Nanos),
-    /// When this number of flash operations has ended.
-    Operation(u64),
-}
-
-/// Options of a campaign of cuts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CrashOptions {
-    /// When the power is cut.
-    pub cuts: Cuts,
-    /// Cut the power again during each recovery, at a time uniform over it.
-    pub twice: bool,
-}
 
 /// A campaign of cuts. Each cut is one of the whole run: the next one is made as if there had been none before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,7 +40,7 @@ pub struct Crash {
     pub logical_units: u32,
     /// Bytes of a map unit.
     pub unit_bytes: u32,
-    /// Length of the run without a cut in ns; of a single cut, the time of the cut.
+    /// Length of the run without a cut in ns; of cuts at given places, the time of the last one.
     pub run_ns: Nanos,
     /// Flash operations of the run, in the same way.
     pub operations: u64,
@@ -65,7 +49,7 @@ pub struct Crash {
 }
 
 /// A power cut, and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cut {
     /// Time of the cut in ns.
     pub at_ns: Nanos,
@@ -82,7 +66,7 @@ pub struct Cut {
 }
 
 /// What a cut leaves, and what comes back from it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     /// Pages whose program was cut.
     pub torn_pages: u32,
@@ -106,8 +90,14 @@ pub struct Outcome {
     pub dump: Option<Dump>,
 }
 
+/// The JSON schema (draft 7) of a cut: each figure with its meaning. Figures that only some cuts have are not required.
+pub fn cut_schema() -> Value {
+    let settings = SchemaSettings::draft07().for_serialize().with(|settings| settings.inline_subschemas = true);
+    Value::from(settings.into_generator().into_root_schema_for::<Cut>())
+}
+
 /// A second cut.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Again {
     /// Time from the first power on to the cut, in ns.
     pub after_ns: Nanos,
@@ -123,26 +113,30 @@ pub struct Again {
 /// As [`crate::run()`] before it starts; if the power of this drive cannot be cut; if the run ends before the cut.
 pub fn crash(
     config: &Config,
-    options: &CrashOptions,
+    options: &PowerCuts,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Crash, Error> {
     let capacitors = sizing(config)?;
     let mut campaign = Campaign { config, options, cuts: Vec::new() };
     let (run_ns, operations, is_complete) = campaign.run(progress)?;
     let ssd = config.ssd();
-    let unit_bytes = ssd.map_unit_bytes();
     Ok(Crash {
         status: if is_complete { "complete" } else { "interrupted" },
         ftl: ssd.ftl.name().to_string(),
         has_volatile_buffer: has_volatile_buffer(config),
         capacitors,
         has_paired_pages: ssd.device.nand.paired_pages.is_some(),
-        logical_units: (ssd.device.logical_bytes / u64::from(unit_bytes)) as u32,
-        unit_bytes,
+        logical_units: logical_units(ssd),
+        unit_bytes: ssd.map_unit_bytes(),
         run_ns,
         operations,
         cuts: campaign.cuts,
     })
+}
+
+/// Map units that the host can address.
+pub(super) fn logical_units(ssd: &Settings) -> u32 {
+    (ssd.device.logical_bytes / u64::from(ssd.map_unit_bytes())) as u32
 }
 
 /// Whether a drive has a write buffer whose content is lost at a cut.
@@ -153,18 +147,18 @@ pub(super) fn has_volatile_buffer(config: &Config) -> bool {
 
 struct Campaign<'a> {
     config: &'a Config,
-    options: &'a CrashOptions,
+    options: &'a PowerCuts,
     cuts: Vec<Cut>,
 }
 
 impl Campaign<'_> {
     /// Makes all cuts. Returns the length of the run in ns and in operations, and whether all were made.
     fn run(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
-        match self.options.cuts {
-            Cuts::Random(number) => self.cut_at_random(number, progress),
-            Cuts::At(at) => self.cut_once(Until::Time(at), &format!("{at} ns"), progress),
-            Cuts::Operation(number) => {
-                self.cut_once(Until::Operation(number), &format!("operation {number}"), progress)
+        match &self.options.cuts {
+            &Cuts::Random(number) => self.cut_at_random(number, progress),
+            Cuts::At(times) => self.cut_at(times.iter().map(|&at| Until::Time(at)).collect(), progress),
+            Cuts::Operations(numbers) => {
+                self.cut_at(numbers.iter().map(|&number| Until::Operation(number)).collect(), progress)
             }
         }
     }
@@ -187,43 +181,36 @@ impl Campaign<'_> {
         if reached == Reached::Interrupted {
             return Ok((run_ns, operations, false));
         }
-        let mut workload = self.workload(progress)?;
-        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
-        for (done, at) in (0..).zip(self.draw_times(number, run_ns)) {
-            let done = Done { cuts: done, of: Some(number.into()) };
-            if !progress(&done.at(&powered))
-                || go(&mut powered, Until::Time(at), done, progress)? == Reached::Interrupted
-            {
-                return Ok((run_ns, operations, false));
-            }
-            self.cut(&powered)?;
-        }
-        Ok((run_ns, operations, true))
+        let (.., is_complete) = self.cut_at(self.draw_times(number, run_ns), progress)?;
+        Ok((run_ns, operations, is_complete))
     }
 
-    fn draw_times(&self, number: u32, run_ns: Nanos) -> Vec<Nanos> {
+    fn draw_times(&self, number: u32, run_ns: Nanos) -> Vec<Until> {
         let mut rng = Rng::new(self.config.run.seed ^ STREAM);
         let mut times: Vec<Nanos> = (0..number).map(|_| rng.below(run_ns.max(1))).collect();
         times.sort_unstable();
-        times
+        times.into_iter().map(Until::Time).collect()
     }
 
-    /// Cuts once. `what` says when, for messages.
-    fn cut_once(
+    /// Cuts at each of these places, which stand in their order. Also returns the time in ns and the operations at the last one.
+    fn cut_at(
         &mut self,
-        until: Until,
-        what: &str,
+        places: Vec<Until>,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
         let mut powered = Powered::new(self.config, &mut *workload, progress)?;
-        let reached = go(&mut powered, until, Done { cuts: 0, of: None }, progress)?;
-        match reached {
-            Reached::There => self.cut(&powered)?,
-            Reached::End => return Err(is_over(what, &powered)),
-            Reached::Interrupted => {}
+        let of = Some(places.len() as u64).filter(|&of| of > 1);
+        for (cuts, place) in (0..).zip(places) {
+            let done = Done { cuts, of };
+            let goes_on = of.is_none() || progress(&done.at(&powered));
+            match if goes_on { go(&mut powered, place, done, progress)? } else { Reached::Interrupted } {
+                Reached::There => self.cut(&powered)?,
+                Reached::End => return Err(is_over(place, &powered)),
+                Reached::Interrupted => return Ok((powered.now_ns(), powered.operations(), false)),
+            }
         }
-        Ok((powered.now_ns(), powered.operations(), reached == Reached::There))
+        Ok((powered.now_ns(), powered.operations(), true))
     }
 
     /// Cuts at this instant, and lets the drive come back.
@@ -256,7 +243,7 @@ impl Campaign<'_> {
     }
 }
 
-fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
+pub(super) fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
     let (cost, recovered) = recover(remains)?;
     Ok(Outcome {
         torn_pages: remains.torn.len() as u32,
@@ -333,8 +320,13 @@ fn go<W: Workload>(
 }
 
 #[cold]
-fn is_over<W: Workload>(what: &str, powered: &Powered<W>) -> Error {
-    let fault = Fault::key("crash", "the run ends before the power is cut").found(what);
+fn is_over<W: Workload>(place: Until, powered: &Powered<W>) -> Error {
+    let fault = Fault::key("crash", "the run ends before the power is cut");
+    let fault = match place {
+        Until::Time(at) => fault.found(format!("{at} ns")),
+        Until::Operation(number) => fault.found(format!("operation {number}")),
+        Until::End => fault,
+    };
     let (now, operations) = (powered.now_ns(), powered.operations());
     fault.expected(format!("a time before {now} ns, or one of its {operations} operations")).into()
 }

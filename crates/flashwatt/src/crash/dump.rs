@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::trial::Powered;
@@ -27,7 +28,7 @@ use crate::ssd::settings::Settings;
 use crate::units::{BlockId, DieId, Nanos};
 
 /// What it takes to bring the content of a write buffer to flash after the power is gone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Dump {
     /// Pages programmed with the content of the write buffer.
     pub dump_pages: u32,

@@ -19,15 +19,21 @@
 mod bugs;
 mod campaign;
 mod dump;
+mod in_place;
+mod in_run;
 mod promises;
 mod remains;
 mod trial;
 mod witness;
 
 pub use bugs::Bug;
-pub use campaign::{Again, Crash, CrashOptions, Cut, Cuts, Outcome, crash};
+pub use campaign::{Again, Crash, Cut, Outcome, crash, cut_schema};
 pub use dump::{Dump, Sizing};
+pub(crate) use in_place::cut_in_place;
+pub use in_run::run;
+pub(crate) use in_run::{losses, summed_up};
 pub use promises::{Fate, Promises};
 pub use remains::{Recovered, Remains};
+pub(crate) use trial::cuttable;
 pub use trial::{Cost, Powered, recover};
 pub use witness::Witness;

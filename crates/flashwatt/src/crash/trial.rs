@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bugs::Bug;
@@ -14,7 +15,7 @@ use crate::error::{Error, Fault};
 use crate::kernel::{End, Sim};
 use crate::operation::OpKind;
 use crate::progress::Progress;
-use crate::run::StartState;
+use crate::run::{Start, StartState};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
 
@@ -43,17 +44,7 @@ impl<W: Workload> Powered<W> {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Self, Error> {
         let config = Arc::new(config.with_power_cuts()?);
-        let is_durable_late = has_volatile_buffer(&config) && bug != Bug::AcknowledgedEarly;
-        let start = StartState::watched(&config, progress)?;
-        if !start.survives_cuts() {
-            let fault = Fault::key("ftl", "this translation layer cannot be rebuilt after a power cut");
-            return Err(fault.found(config.ssd().ftl.name()).expected("one with Ftl::rebuild").into());
-        }
-        let drive = start.into_cuttable(&config, |firmware, array| {
-            firmware.keep_recovery_blocks();
-            firmware.keep_dump_blocks();
-            Witness::new(Arc::clone(&config), firmware, array, is_durable_late).with_bug(bug)
-        });
+        let (drive, _) = cuttable(&config, bug, progress)?;
         Ok(Powered::of(&config.run, config.run.warmup, drive, workload))
     }
 
@@ -135,11 +126,33 @@ fn fault(end: End) -> Error {
     }
 }
 
+/// The drive of a configuration that is prepared for power cuts, in its start state; and warnings about that.
+///
+/// # Errors
+/// As [`crate::run()`] before it starts; and if its layer cannot be rebuilt.
+pub(crate) fn cuttable(
+    config: &Arc<Config>,
+    bug: Bug,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Ssd<Witness>, Start), Error> {
+    let is_durable_late = has_volatile_buffer(config) && bug != Bug::AcknowledgedEarly;
+    let start = StartState::watched(config, progress)?;
+    if !start.survives_cuts() {
+        let fault = Fault::key("ftl", "this translation layer cannot be rebuilt after a power cut");
+        return Err(fault.found(config.ssd().ftl.name()).expected("one with Ftl::rebuild").into());
+    }
+    Ok(start.into_cuttable(config, |firmware, array| {
+        firmware.keep_recovery_blocks();
+        firmware.keep_dump_blocks();
+        Witness::new(Arc::clone(config), firmware, array, is_durable_late).with_bug(bug)
+    }))
+}
+
 /// Bytes of memory that a scan needs for each logical page.
 const SCAN_ENTRY_BYTES: u64 = 12;
 
 /// What coming back took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Cost {
     /// Time from power on until the drive serves requests, in ns.
     pub recovery_ns: Nanos,

@@ -298,6 +298,11 @@ impl Array {
         self.erase_counts().map(u64::from).sum::<u64>() - self.erases_before
     }
 
+    /// Takes so many of the last erases for ones before the run: those that capacitors end at a power cut are in no account.
+    pub fn count_before(&mut self, erases: u64) {
+        self.erases_before += erases;
+    }
+
     /// Pages of a block up to the last one whose program is planned.
     pub fn planned_pages(&self, block: BlockId) -> u32 {
         u32::from(self.blocks[block.idx()].planned)

@@ -11,6 +11,7 @@
 //! From the instant at which the bound reaches the peak, the meter *watches*: it applies the edges one by one. It stops
 //! when the bound is below the peak at the end of a stretch of [`WINDOWS_NS`]. A meter with a series always watches.
 
+use std::cmp::Ordering;
 use std::hint::cold_path;
 
 use super::changes::{Ahead, Changes};
@@ -88,6 +89,27 @@ impl Default for Reading {
 }
 
 impl Reading {
+    /// The reading of this window and of the next one together. Windows of [`WINDOWS_NS`] begin anew between them.
+    #[must_use]
+    pub(super) fn plus(&self, next: &Reading) -> Reading {
+        let (at_this, at_next) = (self.at_peak_ns.unwrap_or_default(), next.at_peak_ns.unwrap_or_default());
+        let peaks = self.peak.zip(next.peak);
+        Reading {
+            energy_j: self.energy_j + next.energy_j,
+            owed_j: self.owed_j + next.owed_j,
+            peak: peaks.map(|(this, next)| if this.nw < next.nw { next } else { this }),
+            at_peak_ns: peaks.map(|(this, next)| match this.nw.cmp(&next.nw) {
+                Ordering::Less => at_next,
+                Ordering::Equal => at_this + at_next,
+                Ordering::Greater => at_this,
+            }),
+            window_w: std::array::from_fn(|n| match (self.window_w[n], next.window_w[n]) {
+                (Some(this), Some(next)) => Some(this.max(next)),
+                (this, next) => this.or(next),
+            }),
+        }
+    }
+
     /// Highest power in W; none of several meters read as one.
     pub fn peak_w(&self) -> Option<f64> {
         self.peak.map(|peak| peak.nw as f64 * 1e-9)
@@ -196,6 +218,20 @@ impl<R: Recorder> Meter<R> {
         let since = u128::from(nw) * u128::from(now - self.now);
         let energy = self.energy + u128::from(self.changes.recent(self.now)) + since;
         (energy as f64 * 1e-18, self.changes.level as f64 * 1e-9)
+    }
+
+    /// Gives up the work that a server has left. Returns the time in ns that it would have taken.
+    pub fn give_up(&mut self, server: usize, now: Nanos) -> Nanos {
+        self.advance(now);
+        let left = self.changes.until(server).saturating_sub(now);
+        if left > 0 {
+            self.changes.end_work(server, now);
+            let state = self.working[server];
+            if let Some(series) = self.recorder.series() {
+                series.change(now, state, StateId::NONE);
+            }
+        }
+        left
     }
 
     /// Whether there is a recording over time.

@@ -49,6 +49,16 @@ impl<F: Figures> Window<F> {
         }
     }
 
+    /// The union of this window and the next one, where the meter was read in between.
+    #[must_use]
+    pub fn then(&self, next: &Self) -> Self {
+        let reading = match (&self.reading, &next.reading) {
+            (Some(this), Some(next)) => Some(this.plus(next)),
+            (this, next) => next.clone().or_else(|| this.clone()),
+        };
+        Window { reading, ..self.plus(next) }
+    }
+
     /// The window with other figures.
     pub fn map<G>(self, figures: impl FnOnce(F) -> G) -> Window<G> {
         let Window { start_ns, end_ns, reading, figures: of } = self;

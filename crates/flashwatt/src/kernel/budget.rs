@@ -44,6 +44,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
     /// Flash operations that have ended since the run began.
     pub(super) fn operations_ended(&self) -> u64 {
         let before: u64 = self.ended_stages.iter().map(|stage| stage.window.figures.operations()).sum();
-        before + self.device.operations()
+        let in_window = self.before_cut.as_ref().map_or(0, |window| window.figures.operations());
+        before + in_window + self.device.operations()
     }
 }

@@ -5,6 +5,7 @@ mod by_origin;
 mod driven;
 mod faults;
 mod outcome;
+mod power;
 pub mod settings;
 pub mod sim;
 mod stages;

@@ -155,6 +155,8 @@ pub struct Outcome<F> {
     pub series: Option<Box<Series>>,
     /// Number of requests that entered the drive.
     pub taken: u64,
+    /// Of these, requests that were in the drive when the power was lost.
+    pub lost: u64,
     /// How the run ended.
     pub end: End,
 }
@@ -199,6 +201,7 @@ impl<F> Outcome<F> {
             flash_operations: self.flash_operations,
             series: None,
             taken: self.taken,
+            lost: self.lost,
             end: self.end.without_reason(),
         }
     }

@@ -25,6 +25,44 @@ pub struct Run {
     pub count_drain: bool,
     /// A run that takes more flash operations than this ends there.
     pub max_flash_ops: Option<u64>,
+    /// When the power is cut, of copies of the drive. Configurations that ask for nothing have no such key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_cuts: Option<PowerCuts>,
+}
+
+/// Power cuts of a run. Each is one of a copy of the drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PowerCuts {
+    /// When the power is cut.
+    #[serde(flatten)]
+    pub cuts: Cuts,
+    /// Cut the power again during each recovery, at a time uniform over it.
+    pub twice: bool,
+}
+
+impl Default for PowerCuts {
+    fn default() -> Self {
+        PowerCuts { cuts: Cuts::Random(Self::NUMBER), twice: false }
+    }
+}
+
+impl PowerCuts {
+    /// Random cuts unless told otherwise.
+    pub const NUMBER: u32 = 100;
+}
+
+/// When the power is cut. The names in JSON are the keys of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum Cuts {
+    /// At this number of times, uniform over the run, drawn by the seed of the run.
+    #[serde(rename = "cuts")]
+    Random(u32),
+    /// At each of these times in ns.
+    #[serde(rename = "at_ns")]
+    At(Vec<Nanos>),
+    /// Each time that one of these numbers of flash operations has ended.
+    #[serde(rename = "at_operation")]
+    Operations(Vec<u64>),
 }
 
 impl Run {

@@ -11,7 +11,7 @@ use super::outcome::{Completed, End, Outcome, TimeSpan};
 use super::settings::{Run, Span};
 use super::stages::{EndedStage, Stage};
 use crate::connector::{
-    Agenda, Completion, Cx, Device, Next, Origin, Request, RequestKind, Seats, Status, Tag, Workload,
+    Agenda, Completion, Cx, Device, Next, Origin, Request, RequestKind, Seats, Status, Tag, Window, Workload,
 };
 use crate::energy::Series;
 use crate::error::{Error, Fault};
@@ -26,8 +26,8 @@ pub struct Sim<W: Workload, D: Device> {
     /// Requests that ended at this instant and are not handled yet.
     done: Vec<Completion>,
     /// Requests inside the device, indexed by the tag that the device knows; and free tags.
-    outstanding: Box<[Outstanding]>,
-    free: Vec<Tag>,
+    pub(super) outstanding: Box<[Outstanding]>,
+    pub(super) free: Vec<Tag>,
     /// Whether to ask the workload at the end of this instant.
     pub(super) ask: bool,
     pub(super) host_ended: bool,
@@ -44,6 +44,10 @@ pub struct Sim<W: Workload, D: Device> {
     pub(super) series: Option<Box<Series>>,
     /// Requests that entered the device.
     pub(super) requests_taken: u64,
+    /// Of these, requests that were in the device when the power was lost.
+    pub(super) requests_lost: u64,
+    /// The part of the present window before the last power cut, if there was one in it.
+    pub(super) before_cut: Option<Window<D::Figures>>,
     requests_total: Option<u64>,
     /// Places in the device that a closed loop leaves free until it has sent all its requests, and the number of these; 0 of a
     /// workload that is asked as long as there is room.
@@ -67,11 +71,11 @@ pub(super) struct OwnSeats {
 /// request.
 #[derive(Clone, Copy)]
 pub(super) struct Outstanding {
-    arrival_ns: Nanos,
+    pub(super) arrival_ns: Nanos,
     pub(super) offset_bytes: u64,
     pub(super) bytes: u64,
     /// The workload's tag of the request.
-    tag: Tag,
+    pub(super) tag: Tag,
     pub(super) kind: RequestKind,
     origin: Origin,
 }
@@ -105,6 +109,8 @@ impl<W: Workload, D: Device> Sim<W, D> {
             ended_stages: Vec::new(),
             series: None,
             requests_taken: 0,
+            requests_lost: 0,
+            before_cut: None,
             measure: run.measure,
             count_drain: run.count_drain,
             budget: Budget::new(run.max_flash_ops, device.operations_at_once()),

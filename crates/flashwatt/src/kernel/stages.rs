@@ -58,6 +58,10 @@ impl<W: Workload, D: Device> Sim<W, D> {
         };
         let (window, series) = self.device.end_window(self.agenda.now(), meter);
         self.series = series.or(self.series.take());
+        let window = match self.before_cut.take() {
+            Some(before) => before.then(&window),
+            None => window,
+        };
         let completed = std::mem::take(&mut self.completed);
         self.ended_stages.push(EndedStage { stage: self.stage, completed, window });
     }
@@ -87,9 +91,9 @@ impl<W: Workload, D: Device> Sim<W, D> {
             }
         }
         self.device.finish(self.agenda.now());
-        let (series, taken) = (self.series, self.requests_taken);
+        let (series, taken, lost) = (self.series, self.requests_taken, self.requests_lost);
         let outcome =
-            Outcome { warmed, warmup, measured, completed, drain, drained, flash_operations, series, taken, end };
+            Outcome { warmed, warmup, measured, completed, drain, drained, flash_operations, series, taken, lost, end };
         (outcome, self.workload, self.device)
     }
 

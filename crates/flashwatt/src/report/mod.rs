@@ -24,6 +24,7 @@ pub mod host;
 pub mod lifetime;
 mod origins;
 mod outside;
+mod power_cuts;
 mod replay;
 mod reported;
 pub mod ssd;
@@ -34,6 +35,7 @@ pub use hdd::HddReport;
 pub use host::HostReport;
 pub use origins::OriginReport;
 pub(crate) use outside::{OUTSIDE, outside};
+pub use power_cuts::{CutSpread, PowerCutsReport};
 pub use replay::ReplayReport;
 pub use reported::{Recorded, Reported};
 pub use ssd::SsdReport;
@@ -93,6 +95,8 @@ pub struct Report {
     pub power_w: Power,
     /// Current in mA.
     pub current_ma: Current,
+    /// Power cuts of copies of the drive; none unless the configuration asks for them.
+    pub power_cuts: Option<Box<PowerCutsReport>>,
     /// Total energy in J as the integral of the drive's power over time: a second path to `energy_j.total`.
     pub energy_integral_j: f64,
     /// Power over time, if requested.
@@ -204,6 +208,9 @@ impl Serialize for Report {
         timed_entries!(map, timed, self, energy_integral_j);
         if let Sections::Ssd(ssd) = &self.device {
             timed_entries!(map, timed, ssd, ledger, drain_ledger);
+        }
+        if self.power_cuts.is_some() {
+            entries!(map, self, power_cuts);
         }
         if self.series.is_some() {
             entries!(map, self, series);
@@ -435,6 +442,7 @@ impl Report {
                 peak: reading.peak.map(|peak| peak.nw as f64 / f64::from(supply_mv) / 1e3),
                 time_at_peak_ns: reading.at_peak_ns,
             },
+            power_cuts: None,
             energy_integral_j: reading.energy_j,
             throughput,
             series,

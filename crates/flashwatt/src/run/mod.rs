@@ -28,18 +28,15 @@ pub(crate) use drives::{Needs, laid_down};
 use logs::{CAPTURE, DISPATCH_LOG, OP_LOG, REQUEST_LOG, aside, finish, keep, written};
 pub use options::RunOptions;
 use options::missed;
-pub(crate) use options::{needs_a_clock, needs_an_ssd};
+pub(crate) use options::{is_not_cut, needs_a_clock, needs_an_ssd};
 pub(crate) use start::Start;
 pub use start::StartState;
 
-/// Runs a configuration. `progress` is called from time to time with the progress; if it returns `false`, the run stops
-/// and the report says `interrupted`.
+/// As [`crate::run()`], of a configuration without power cuts.
 ///
 /// # Errors
-/// Any fault that prevents the start of the run. [`Error::Interrupted`] while a start state is laid down,
-/// [`Error::InterruptedReading`] while a trace is read before its replay. A later fault (such as a trace that changed
-/// meanwhile) ends the run; [`Report::status`] then names it, and the simulated part is kept.
-pub fn run(
+/// As there.
+pub(crate) fn run_uncut(
     config: &Config,
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
@@ -49,10 +46,10 @@ pub fn run(
     run_with(config, options, workload.as_mut(), progress)
 }
 
-/// As [`run`], with requests from `workload` instead of the configuration's own.
+/// As [`crate::run()`], with requests from `workload` instead of the configuration's own.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::run()`].
 pub fn run_with(
     config: &Config,
     options: &RunOptions,
@@ -85,7 +82,7 @@ pub fn run_with(
 /// `arrival_ns` of each is the time at which the drive got it.
 ///
 /// # Errors
-/// As [`run`]; a configuration without `[array]`.
+/// As [`crate::run()`]; a configuration without `[array]`.
 pub fn run_array(
     config: &Config,
     options: &RunOptions,
@@ -165,7 +162,7 @@ fn begins(config: &Config, workload: &dyn Workload, progress: &mut dyn FnMut(&Pr
 /// The device records over time only if the caller gave it the recording of [`RunOptions::series`].
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::run()`].
 pub fn run_device<D: Reported>(
     config: &Config,
     options: &RunOptions,
@@ -186,6 +183,9 @@ fn simulate<D: Reported>(
     start: Start,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Report, D), Error> {
+    if config.run.power_cuts.is_some() {
+        return Err(is_not_cut("a run with a workload or a device of a program"));
+    }
     let Some(host) = &config.host else {
         let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
         return Ok((conclude(config, options, outcome, &device, workload, start), device));

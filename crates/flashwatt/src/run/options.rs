@@ -149,6 +149,12 @@ pub(crate) fn needs_an_ssd(what: &str, config: &Config) -> Error {
     Error::from(fault.expected("one SSD: a configuration without [hdd] and [array]"))
 }
 
+/// What ignores the power cuts of a configuration, and so refuses them.
+pub(crate) fn is_not_cut(what: &str) -> Error {
+    let fault = Fault::key("run.power_cuts", "its power is not cut").found(what);
+    Error::from(fault.expected("a run of the configuration's own drive and workload, or no such table"))
+}
+
 /// What cannot be had in a run without a clock.
 pub(crate) fn needs_a_clock(what: &str) -> Error {
     let fault = Fault::key(what, "needs a clock").found("a run with run.replay = \"flashsim\", which has none");

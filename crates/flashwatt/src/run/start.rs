@@ -322,9 +322,9 @@ impl StartState {
         mut self,
         config: &Config,
         probe: impl FnOnce(&mut Firmware, &Array) -> P,
-    ) -> Ssd<P> {
+    ) -> (Ssd<P>, Start) {
         let probe = probe(&mut self.firmware, &self.array);
-        Ssd::new(config.ssd(), self.firmware, self.array, None, probe)
+        (Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start)
     }
 
     /// The drive itself, at time 0, with a recording over time if any, and prepared for a number of requests, if that is known.

@@ -41,6 +41,7 @@ impl<P: Probe> Ssd<P> {
         for unit in dumped {
             let line = self.firmware.ftl.home(unit.owner).map_or(0, |die| die.0);
             let entry = buffered.buffer.take_back(unit.owner, unit.held, unit.request_pages, line);
+            self.flash.accounts.buffered.written += 1;
             self.flash.accounts.probe.taken_back(entry, unit.owner, unit.version);
         }
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());

@@ -2,8 +2,9 @@
 
 use crate::common::delays::{ERASE, P};
 use crate::common::{self, PROBE_DRIVE, Script, load, write};
+use flashwatt::config::{Cuts, PowerCuts};
 use flashwatt::connector::Request;
-use flashwatt::crash::{CrashOptions, Cuts, Dump, Powered, crash, recover};
+use flashwatt::crash::{Dump, Powered, crash, recover};
 use flashwatt::units::Nanos;
 
 /// The probe drive with two dies, each on a channel of its own, and a buffer of eight pages.
@@ -60,7 +61,7 @@ fn nothing_to_do_takes_nothing() {
 #[test]
 fn a_full_buffer_by_hand() {
     let config = load(PROBE_DRIVE, &[&SETS[..], &["workload.uniform.requests=3"]].concat());
-    let options = CrashOptions { cuts: Cuts::At(0), twice: false };
+    let options = PowerCuts { cuts: Cuts::At(vec![0]), twice: false };
     let found = crash(&config, &options, &mut |_| true).expect("its power can be cut");
     let full = found.capacitors.expect("it has capacitors").full;
     assert_eq!((full.dump_pages, full.dump_ns), (8, common::delays::COMMAND + ERASE + 4 * P));

@@ -10,6 +10,7 @@ mod destage;
 mod determinism;
 mod dispatch;
 mod driven;
+mod driven_cuts;
 #[allow(clippy::print_stderr)] // what is skipped is said aloud
 mod energy_laws;
 mod figures;
@@ -17,6 +18,7 @@ mod flashsim;
 mod hard_cases;
 mod hosts;
 mod power;
+mod power_cuts;
 mod progress;
 mod reprice;
 mod second_device;
