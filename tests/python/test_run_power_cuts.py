@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +17,6 @@ from flashwatt.report.keys import figures, is_figure, report_keys
 from flashwatt.report.metrics import flat, metric_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Cli
 
 TINY = """\
@@ -35,6 +36,7 @@ requests = 200
 """
 CUTS = "\n[run.power_cuts]\ncuts = 6\ntwice = true\n"
 CAPACITORS = {"write_buffer.bytes": 65_536, "write_buffer.protection": "capacitors"}
+DOCS = Path(__file__).parents[2] / "docs/power-cuts.md"
 SECTION = ("config", "config_sha256", "power_cuts", "engine")
 
 
@@ -172,6 +174,20 @@ def test_a_key_of_the_section_is_explained(flashwatt: Cli) -> None:
     told = flashwatt("explain", "power_cuts.recovery_ns").stdout
     assert "Time from power on until the drive serves requests, in ns." in " ".join(told.split())
     assert "a cut at each of these simulated times" in flashwatt("explain", "run.power_cuts").stdout.lower()
+
+
+def test_the_guide_shows_what_a_sweep_prints(flashwatt: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    shown = re.search(
+        r"```toml\n(# cuts.*?)```\n\n```sh\nflashwatt (.*?)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL
+    )
+    assert shown
+    (tmp_path / "cuts.toml").write_text(shown[1])
+    printed = flashwatt(*shlex.split(shown[2])).stdout
+    told, expected = (
+        [" ".join(one.split()) for one in text.splitlines() if one.strip()] for text in (printed, shown[3])
+    )
+    assert told == expected
 
 
 # ------------------------------------------------------------------ flashwatt crash

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _WIDTH = 116
 _TAGGED = ("ftl", "gc.policy", "workload", "run.precondition", "run.replay", "host.scheduler")
 """Tables of which a configuration has one by name: the template writes that one out."""
-_OPT_IN = ("array", "host")
+_OPT_IN = ("array", "host", "run.power_cuts")
 """Tables that change the run by standing there, even without a key: the template has their first line as a comment."""
 
 
@@ -44,8 +44,8 @@ def template(name: str) -> str:
 
 
 def _header(table: str, settings: dict[str, Any]) -> list[str]:
-    top = table.partition(".")[0]
-    if top not in _OPT_IN or any(key.startswith(f"{top}.") for key in settings):
+    top = next((one for one in _OPT_IN if f"{table}.".startswith(f"{one}.")), None)
+    if not top or any(key.startswith(f"{top}.") for key in settings):
         return [f"[{table}]"]
     if table != top:
         return [f"#[{table}]"]
@@ -76,6 +76,8 @@ def _of_an_ssd(key: str) -> bool:
 
 def _of_a_disk(key: str) -> bool:
     """Whether a key has an effect on a disk."""
+    if key.startswith("run.power_cuts"):
+        return False
     return key in ("device.preset", "device.description") or key.partition(".")[0] not in _ONLY_OF_AN_SSD
 
 
