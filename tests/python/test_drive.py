@@ -261,6 +261,26 @@ def test_the_energy_of_a_recovery_is_the_drive_s() -> None:
     assert (again.lost, again.figures["rolled_back_units"], again.figures["lost_units"]) == ([], 0, 0)
 
 
+@pytest.mark.parametrize("ftl", ["page", "fast"])
+@pytest.mark.parametrize("protection", ["none", "volatile", "capacitors"])
+def test_a_cut_in_place_is_that_of_a_copy(tmp_path: Path, ftl: str, protection: str) -> None:
+    """The requests of a run, sent by a program, and the power cut at the same time: the same figures."""
+    buffer = {} if protection == "none" else {"write_buffer.bytes": 49_152, "write_buffer.protection": protection}
+    load = {"workload.uniform.requests": 400, "workload.uniform.rate_per_s": 50_000}
+    config = flashwatt.Config.of(TINY).override(
+        {"device.blocks_per_plane": 32, "device.op_ratio": 0.8, "ftl": ftl, **buffer, **load}
+    )
+    flashwatt.run(config, capture=tmp_path / "sent.csv")
+    drive = Drive(config, cuttable=True)
+    _, _, *sent = (tmp_path / "sent.csv").read_text().splitlines()
+    for time_us, _, _, offset, size, *_ in (line.split(",") for line in sent):
+        drive.submit("write", int(offset), int(size), at_ns=round(float(time_us) * 1_000))
+    drive.advance(6_543_210)
+    cut = drive.cut()
+    assert cut.figures == flashwatt.crash(config, at_ns=6_543_210).cuts.to_dicts()[0]
+    assert len(cut.lost) > cut.figures["requests_lost"], "some waited for room in the drive"
+
+
 def test_a_drive_that_cannot_be_cut_says_so() -> None:
     with pytest.raises(FlashwattError, match=r"cut: the power of this drive cannot be cut.*made cuttable"):
         Drive(TINY).cut()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, make_dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashwatt.base.cut_figures import cut_figures
+from flashwatt.report.sections import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ else:
         """A class with these fields; a report without power cuts of some kind lacks them."""
         given = [(key, kind, field(default=None)) for key, kind in fields.items()]
         made = make_dataclass(name, given, bases=bases, frozen=True, slots=True)
-        made.__doc__, made.__module__ = doc, __name__
+        made.__doc__, made.__module__, made.__repr__ = doc, __name__, said
         return made
 
     def _spreads(*, second: bool) -> dict[str, Any]:
@@ -81,8 +82,3 @@ def docs() -> dict[str, dict[str, str]]:
     """Give the meanings of the figures, by class and attribute."""
     first, second = ({key: one.doc for key, one in cut_figures(second=second).items()} for second in (False, True))
     return {"PowerCuts": first, "SecondCuts": second}
-
-
-def spreads(table: Any) -> dict[str, Any]:
-    """Give the distributions in a section of a report.json, by the names of the figures."""
-    return {key: one for key, one in (table or {}).items() if key in cut_figures() or key in cut_figures(second=True)}

@@ -901,7 +901,7 @@ _LINE = 80
 _WHOLE_FROM, _WHOLE_UNTIL = 1e6, 1e15  # such numbers need no decimals, and no exponent yet
 
 
-def _said(section: Any) -> str:
+def said(section: Any) -> str:
     """A section as text: numbers with six digits or more, a line for each key where one line is too short for all."""
     values = {key: getattr(section, key) for key in section.__dataclass_fields__}
     parts = [f"{key}={_short(value)}" for key, value in values.items()]
@@ -919,7 +919,7 @@ def _short(value: Any) -> str:
 
 
 for _kind in [one for one in vars().values() if isinstance(one, type) and hasattr(one, "__dataclass_fields__")]:
-    _kind.__repr__ = _said  # type: ignore[assignment]
+    _kind.__repr__ = said  # type: ignore[assignment]
 
 _known: dict[Any, dict[str, Any]] = {}
 
