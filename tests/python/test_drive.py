@@ -215,7 +215,7 @@ TINY = {
 def test_a_drive_whose_power_is_cut_goes_on() -> None:
     """Two dies of 256 pages, 50.4 µs to read a spare area. Of three writes one is on flash at 1 ms.
 
-    One of the torn pages is alone in its block, whose erase takes 3.5 ms and its command 0.4 µs.
+    A torn page that is alone in its block costs an erase: 3.5 ms, and 0.4 µs for its command.
     """
     recovery_ns = 256 * 50_400 + 3_500_400
     drive = Drive(TINY, cuttable=True)

@@ -198,6 +198,8 @@ def test_the_table_is_the_default_of_the_command(flashwatt: Cli, drive: Path) ->
     assert (found["when"], found["twice"], len(found["cuts"])) == ({"cuts": 6}, True, 6)
     other = json.loads(flashwatt("crash", drive, "--at-ns", "1ms", "--json").stdout)
     assert (other["when"], other["twice"]) == ({"at_ns": 1_000_000}, True), "the place is replaced, and nothing else"
+    places = json.loads(flashwatt("crash", drive, "--set", 'run.power_cuts.at_ns=["1ms", "2ms"]', "--json").stdout)
+    assert places["when"] == {"at_ns": [1_000_000, 2_000_000]}, "an override drops the place of the file"
     once = json.loads(flashwatt("crash", drive, "--set", "run.power_cuts.twice=false", "--json").stdout)
     assert (once["when"], once["twice"]) == ({"cuts": 6}, False)
     result = fw.crash(drive, twice=False)
@@ -226,7 +228,10 @@ def test_the_table_may_give_several_places(flashwatt: Cli, drive: Path, tmp_path
         (["run.power_cuts.cuts=0"], "run.power_cuts.cuts: out of range; found 0; expected 1 to 4294967295"),
         (["run.power_cuts.cut=5"], "run.power_cuts.cut: unknown key; found `cut`"),
         (["run.power_cuts.at_ns=5"], "run.power_cuts.at_ns: wrong type; found 5; expected a list"),
-        (["run.power_cuts.at_ns=[5]"], "run.power_cuts.at_ns: says when the power is cut, as another key does"),
+        (
+            ["run.power_cuts.at_ns=[5]", "run.power_cuts.cuts=5"],
+            "run.power_cuts.at_ns: says when the power is cut, as another key does",
+        ),
         (["run.power_cuts.at_ns=[]"], "run.power_cuts.at_ns: an empty list; found []"),
         (['run.power_cuts.at_ns=["5 mJ"]'], "run.power_cuts.at_ns"),
         (["run.power_cuts.at_operation=[-1]"], "run.power_cuts.at_operation"),

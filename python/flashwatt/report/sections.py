@@ -657,9 +657,6 @@ class WriteBuffer:
     read_hits: int
     trimmed: int
     destaged: int
-    lost: int | None = None
-    """Held when the power was lost (`Drive.cut`). Those that capacitors brought to flash are among `writes` again, when
-    they are back. None if there were none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ pub(super) const TAGGED: [&str; 6] =
 /// The size of the cached mapping table, of every layer that has one.
 const TABLE: Rivals = &[&["cmt_bytes"], &["cmt_entries"], &["cmt_fraction"]];
 
-const RIVALS: [(&str, Rivals); 7] = [
+const RIVALS: [(&str, Rivals); 8] = [
     ("device", &[&["op_ratio"], &["spare_fraction"]]),
     ("gc", &[&["low_watermark_blocks"], &["low_watermark_fraction"]]),
     ("hdd.geometry", &[&["zones"], &["zone_count", "outer_sectors_per_track", "inner_sectors_per_track"]]),
     ("controller", &[&["power_budget_ma"], &["power_budget_w"]]),
+    ("run.power_cuts", &[&["cuts"], &["at_ns"], &["at_operation"]]),
     ("ftl.dftl", TABLE),
     ("ftl.rftl", TABLE),
     ("ftl.tpftl", TABLE),

@@ -164,12 +164,9 @@ pub struct WriteBufferReport {
     pub read_hits: u64,
     /// Map units trimmed before they were written to flash.
     pub trimmed: u64,
-    /// Map units written to flash. At the end of a run writes = writes_coalesced + trimmed + destaged + lost.
+    /// Map units written to flash. At the end of a run writes = writes_coalesced + trimmed + destaged; of a drive whose power was
+    /// cut in place, and those that it held then. What capacitors brought to flash is among the writes again, when it is back.
     pub destaged: u64,
-    /// Map units that it held when the power was lost. Those that capacitors brought to flash are among the writes again, when
-    /// they are back. Only in the report of a drive whose power was cut in place.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub lost: u64,
 }
 
 /// Total energy in J under each idle accounting.
@@ -445,12 +442,7 @@ fn write_buffer(config: &Config, counts: &BufferCounts) -> Option<WriteBufferRep
         read_hits: counts.read_hits,
         trimmed: counts.trimmed,
         destaged: counts.destaged,
-        lost: counts.lost,
     })
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl AccountingTotals {

@@ -18,14 +18,14 @@ const TINY: [&str; 6] = [
 ];
 const CAPACITORS: [&str; 2] = ["write_buffer.bytes=65536", "write_buffer.protection=\"capacitors\""];
 
-fn config(sets: &[&str]) -> Config {
+fn config_of(sets: &[&str]) -> Config {
     let all: Vec<String> =
         TINY.iter().chain(&["workload.uniform.requests=300"]).chain(sets).map(ToString::to_string).collect();
     load("", "test.toml", &all).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn report(sets: &[&str]) -> Report {
-    run(&config(sets), &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
+    run(&config_of(sets), &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The report without the power cuts, and without what names them.
@@ -57,7 +57,7 @@ fn every_other_figure_is_that_of_the_run_without_cuts() {
 #[test]
 fn the_cuts_are_those_of_a_campaign() {
     let sets = ["ftl=fast", CAPACITORS[0], CAPACITORS[1], "run.power_cuts.cuts=7", "run.power_cuts.twice=true"];
-    let (of_run, config) = (report(&sets), config(&sets));
+    let (of_run, config) = (report(&sets), config_of(&sets));
     let options = PowerCuts { cuts: Cuts::Random(7), twice: true };
     let campaign = crash(&config, &options, &mut |_| true).expect("a campaign");
     let rows = serde_json::to_value(&campaign).expect("JSON");
@@ -102,7 +102,7 @@ fn a_place_beyond_the_run_fails_it_and_keeps_its_figures() {
 
 #[test]
 fn cuts_that_are_stopped_are_kept() {
-    let config = config(&["run.power_cuts.cuts=9"]);
+    let config = config_of(&["run.power_cuts.cuts=9"]);
     let mut seen = Vec::new();
     let mut stop = |told: &Progress| {
         seen.push(*told);
@@ -113,14 +113,15 @@ fn cuts_that_are_stopped_are_kept() {
     assert_eq!(report.workload.requests, 300, "the run is whole");
     let last = seen.last().expect("it is told");
     assert_eq!((last.requests_done, last.requests_total), (4, Some(9)));
-    let stopped = run(&config, &RunOptions::default(), &mut |told| told.preparing.is_some()).expect("a run");
+    let long = config_of(&["run.power_cuts.cuts=9", "workload.uniform.requests=40000"]);
+    let stopped = run(&long, &RunOptions::default(), &mut |told| told.preparing.is_some()).expect("a run");
     assert_eq!((stopped.status.as_str(), stopped.power_cuts.is_none()), ("interrupted", true));
     assert!(stopped.warnings.iter().any(|warning| warning.contains("the power was not cut")), "{:?}", stopped.warnings);
 }
 
 #[test]
 fn what_cuts_no_power_says_so() {
-    let config = config(&["run.power_cuts.cuts=2"]);
+    let config = config_of(&["run.power_cuts.cuts=2"]);
     let refused = flashwatt::run::run_with(&config, &RunOptions::default(), &mut Script::new(&[]), &mut |_| true);
     let drive = flashwatt::Drive::new(&config).map(|_| ());
     for error in [refused.map(|_| ()), drive].map(|result| result.expect_err("it is refused").to_string()) {
@@ -155,16 +156,16 @@ fn a_drive_that_cannot_be_cut_is_refused_with_the_line() {
         ),
         (
             "[run.power_cuts]\ncuts = 3\nat_ns = [1]\n".to_string(),
-            "drive.toml:3:9: run.power_cuts.at_ns: says when the power is cut, as another",
+            "drive.toml:3:1: run.power_cuts.at_ns: says when the power is cut, as another",
         ),
-        ("[run.power_cuts]\nat_ns = []\n".to_string(), "drive.toml:2:9: run.power_cuts.at_ns: an empty list"),
+        ("[run.power_cuts]\nat_ns = []\n".to_string(), "drive.toml:2:1: run.power_cuts.at_ns: an empty list"),
         (
             "[run.power_cuts]\nat_operation = [5, 1, 5]\n".to_string(),
             "run.power_cuts.at_operation: a place is given twice; found 5",
         ),
         (
             "[run.power_cuts]\ncuts = 0\n".to_string(),
-            "drive.toml:2:8: run.power_cuts.cuts: out of range; found 0; expected 1 to 4294967295",
+            "drive.toml:2:1: run.power_cuts.cuts: out of range; found 0; expected 1 to 4294967295",
         ),
         ("[run.power_cuts]\ncut = 1\n".to_string(), "did you mean `cuts`?"),
     ] {
