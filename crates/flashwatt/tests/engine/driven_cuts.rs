@@ -81,7 +81,9 @@ fn a_recovery_that_is_left_alone_takes_what_the_cut_says() {
     for ftl in ["page", "dftl", "fast", "last"] {
         for buffer in BUFFERS {
             let mut drive = cuttable(&config(&[&[&*format!("ftl={ftl}")], buffer].concat()));
-            (0..200).for_each(|page| drop(send(&mut drive, write(0, page))));
+            for page in 0..200 {
+                send(&mut drive, write(0, page));
+            }
             advance(&mut drive, 7_654_321);
             let cut = drive.cut().expect("its power can be cut").cut;
             let before_j = drive.energy_j();
@@ -106,7 +108,9 @@ fn a_cut_is_that_of_a_campaign() {
         let mut now = 0;
         loop {
             match workload.next(now).expect("a request") {
-                flashwatt::connector::Next::Request(_, request) => drop(send(&mut drive, request)),
+                flashwatt::connector::Next::Request(_, request) => {
+                    send(&mut drive, request);
+                }
                 flashwatt::connector::Next::WaitUntil(at) => now = at,
                 _ => break,
             }
@@ -176,7 +180,9 @@ fn a_session_is_the_same_again_and_without_cuts_that_of_any_drive() {
     assert_eq!(once, again);
     let mut drives = [cuttable(&config), Drive::new(&config).unwrap_or_else(|error| panic!("{error}"))];
     for drive in &mut drives {
-        (0..100).for_each(|page| drop(send(drive, write(page * 10_000, page))));
+        for page in 0..100 {
+            send(drive, write(page * 10_000, page));
+        }
     }
     let [cuttable, plain] = drives.map(|drive| serde_json::to_string(&drive.report()).expect("JSON"));
     assert_eq!(cuttable, plain);
