@@ -494,7 +494,7 @@ def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked:
 
 
 def test_the_guide_shows_what_the_command_prints(flashwatt: Cli) -> None:
-    shown = re.search(r"```sh\nflashwatt (crash .*)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    shown = re.search(r"```sh\nflashwatt (crash [^\n]*)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
     assert shown
     printed = flashwatt(*shlex.split(shown[1])).stdout
     lines = [" ".join(line.split()) for line in shown[2].splitlines() if line.strip()]
