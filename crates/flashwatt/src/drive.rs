@@ -50,7 +50,7 @@ pub struct Drive {
 
 /// The simulation.
 enum Live {
-    Plain(Sim<Inbox, AnyDrive>),
+    Plain(Box<Sim<Inbox, AnyDrive>>),
     /// Of a drive whose power can be cut.
     Cuttable(Box<Sim<Inbox, Ssd<Witness>>>),
 }
@@ -113,7 +113,7 @@ impl Drive {
         check(config)?;
         let (device, start) = laid_down(config, Needs { record: &|| None, requests: None }, progress)?;
         let config = unbounded(config);
-        let sim = Live::Plain(begun(&config, device));
+        let sim = Live::Plain(Box::new(begun(&config, device)));
         Ok(Drive { config, sim, start, cuts: Vec::new(), end: None })
     }
 
@@ -303,7 +303,7 @@ impl Drive {
     fn report_as(self, options: &RunOptions) -> Report {
         let Drive { config, sim, start, cuts, end } = self;
         let mut report = match sim {
-            Live::Plain(sim) => ended(sim, &config, options, start, end),
+            Live::Plain(sim) => ended(*sim, &config, options, start, end),
             Live::Cuttable(sim) => ended(*sim, &config, options, start, end),
         };
         if !cuts.is_empty() {
