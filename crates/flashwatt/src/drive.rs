@@ -281,7 +281,10 @@ impl Drive {
 
     /// As [`Self::energy_j`], by the supply that it comes from: +5 V or +12 V. All of an SSD's counts as drawn from +5 V.
     pub fn energy_by_supply_j(&self) -> SupplyEnergies {
-        let v12 = each!(&self.sim, sim => sim.device().energy_from_12v_j());
+        let v12 = match &self.sim {
+            Live::Plain(sim) => sim.device().energy_from_12v_j(),
+            Live::Cuttable(_) => 0.0,
+        };
         SupplyEnergies { v5: self.energy_j() - v12, v12 }
     }
 
