@@ -53,7 +53,7 @@ impl<W: Workload> Powered<W> {
             firmware.keep_recovery_blocks();
             firmware.keep_dump_blocks();
             Witness::new(Arc::clone(&config), firmware, array, is_durable_late).with_bug(bug)
-        });
+        })?;
         Ok(Powered::of(&config.run, config.run.warmup, drive, workload))
     }
 
