@@ -157,6 +157,24 @@ def test_the_content_of_a_volatile_buffer_is_rolled_back(drive: Config) -> None:
     assert without.cuts["rolled_back_units"].max() <= 32  # the requests in the drive
 
 
+def test_a_checkpoint_shortens_the_scan(drive: Config) -> None:
+    interval = {"recovery__checkpoint_interval_bytes": 65_536}
+    whole, short = (fw.crash(drive, cuts=11, ftl="page", **options) for options in ({}, interval))
+    assert short.lost_units == whole.lost_units == 0
+    assert short.spread("spare_reads").median < whole.spread("spare_reads").median / 4
+    assert short.spread("recovery_ns").median < whole.spread("recovery_ns").median / 4
+    with pytest.raises(FlashwattError, match="this translation layer has no checkpoints"):
+        fw.crash(drive, ftl="dftl", **interval)
+
+
+def test_a_recorded_trim_does_not_come_back(drive: Config) -> None:
+    """Every flush waits for its records; without them what was trimmed may come back, which counts as rolled back."""
+    trims = {"workload__uniform__trim_fraction": 0.5, "workload__uniform__queue_depth": 1}
+    plain, recorded = (fw.crash(drive, cuts=20, recovery__trim_records=kind, **trims) for kind in ("none", "page"))
+    assert recorded.lost_units == plain.lost_units == 0
+    assert recorded.cuts["reads"].max() >= plain.cuts["reads"].max() == 0
+
+
 CAPACITORS = {"write_buffer.bytes": 65_536, "write_buffer.protection": "capacitors"}
 
 

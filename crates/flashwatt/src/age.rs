@@ -59,6 +59,10 @@ pub fn age(
     if options.run && config.run.power_cuts.is_some() {
         return Err(is_not_cut("the workload of a preparation"));
     }
+    if options.run && config.drive.ssd().is_some_and(|ssd| ssd.recovery.has_log()) {
+        let fault = Fault::key("recovery", "a snapshot does not hold the recovery log of a run");
+        return Err(fault.found("a recovery log").expected("no table [recovery], or --run left out").into());
+    }
     let rules = Replace { inputs: config.inputs(), what: "a snapshot", ours: snapshot::is_one, force: options.force };
     let file = Aside::new(path, rules)?;
     let mut drive = StartState::watched(config, progress)?;
@@ -82,7 +86,7 @@ fn worked(
     let (bytes, seed) = (config.logical_bytes(), config.run.seed);
     let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
     let geometry = drive.geometry().clone();
-    let (ssd, start) = drive.into_ssd(config, None, None, ());
+    let (ssd, start) = drive.into_ssd(config, None, None, ())?;
     let (outcome, ssd): (_, Ssd<()>) = Sim::new(&config.run, ssd, &mut *workload).run(config.run.warmup, progress);
     match outcome.end {
         End::Complete => workload.finish()?,

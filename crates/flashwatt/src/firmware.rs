@@ -4,6 +4,7 @@ use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::spare::Found;
 use crate::device::{Array, Geometry, WearView};
+use crate::error::{Error, Fault};
 use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
@@ -23,6 +24,8 @@ pub struct Firmware {
     pub plan: Plan,
     /// Blocks kept for the content of the write buffer at a power cut, sorted by die; none in runs without cuts.
     pub dump_blocks: Vec<BlockId>,
+    /// Blocks kept for the recovery log, sorted by die; none for a drive without one.
+    pub log_blocks: Vec<BlockId>,
 }
 
 impl Firmware {
@@ -34,6 +37,7 @@ impl Firmware {
             rng: Rng::new(seed ^ STREAM),
             plan: Plan::default(),
             dump_blocks: Vec::new(),
+            log_blocks: Vec::new(),
         }
     }
 
@@ -103,7 +107,6 @@ impl Firmware {
     /// The deciding half of a drive after a power cut, from what a scan of all spare areas found. Plan numbers go on from `next`.
     pub fn rebuilt(mut self, found: &Found, array: &mut Array, next: PlanNumber) -> Self {
         self.blocks = BlockTable::rebuilt(found, array);
-        self.dump_blocks = found.dump_blocks.to_vec();
         self.ftl.rebuild(found, &mut self.blocks, array);
         self.plan.number_from(next);
         self
@@ -128,21 +131,40 @@ impl Firmware {
 
     /// Keeps blocks of each die for the content of the write buffer at a power cut. The translation layer never sees them.
     pub fn keep_dump_blocks(&mut self) {
-        let geometry = self.blocks.geometry();
-        let (dies, of_die) = (geometry.dies, geometry.dump_blocks);
+        let Ok(blocks) = self.keep_blocks(self.blocks.geometry().dump_blocks) else {
+            unreachable!("the configuration has blocks for the write buffer");
+        };
+        self.dump_blocks = blocks;
+    }
+
+    /// Keeps blocks of each die for the recovery log. The translation layer never sees them.
+    ///
+    /// # Errors
+    /// If the start state has left a die without such a block.
+    pub fn keep_log_blocks(&mut self) -> Result<(), Error> {
+        self.log_blocks = self.keep_blocks(self.blocks.geometry().log_blocks).map_err(|die| {
+            let fault = Fault::key("recovery", "the start state leaves no erased block for the recovery log");
+            fault.found(format!("die {die}")).help("raise device.op_ratio or device.spare_fraction")
+        })?;
+        Ok(())
+    }
+
+    /// Takes erased blocks of each die from the translation layer. Returns the die that lacks them, if one does.
+    fn keep_blocks(&mut self, of_die: u32) -> Result<Vec<BlockId>, DieId> {
+        let dies = self.blocks.geometry().dies;
+        let mut kept = Vec::new();
         for die in (0..dies).flat_map(|die| (0..of_die).map(move |_| DieId(die))) {
-            let Some(block) = self.blocks.take_free(die, None) else {
-                unreachable!("the configuration has blocks of {die} for the write buffer");
-            };
+            let block = self.blocks.take_free(die, None).ok_or(die)?;
             self.blocks.condemn(block);
-            self.dump_blocks.push(block);
+            kept.push(block);
         }
+        Ok(kept)
     }
 
     /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();
-        if self.dump_blocks.contains(&block) {
+        if self.dump_blocks.contains(&block) || self.log_blocks.contains(&block) {
             self.blocks.erased(block);
             return self.blocks.keep_apart(block);
         }

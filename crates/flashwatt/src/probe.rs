@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::cache::write_buffer::Bytes;
 use crate::connector::{Extent, RequestKind};
+use crate::device::recovery_log::LogPage;
 use crate::device::{Array, FlashAddress};
 use crate::energy::Series;
 use crate::energy::ledger::OpTimes;
@@ -78,8 +79,10 @@ pub enum Purpose<'a> {
     Write(RequestId, Extent),
     /// These entries of the write buffer go to flash.
     Destage(&'a [EntryId]),
-    /// The host trims these pages.
-    Trim(Extent),
+    /// A request of the host trims these pages.
+    Trim(RequestId, Extent),
+    /// These pages of the recovery log are programmed, one by each operation.
+    Log(&'a [LogPage]),
     /// Background work.
     Background,
 }

@@ -86,6 +86,9 @@ impl RequestId {
     /// Stands in for a request where the recovery from a power cut is meant.
     pub const RECOVERY: RequestId = RequestId(Self::BACKGROUND - 2);
 
+    /// Stands in for a request where the recovery log is meant.
+    pub const RECOVERY_LOG: RequestId = RequestId(Self::BACKGROUND - 3);
+
     /// Stands in for a request where the background work of a die is meant.
     #[inline(always)]
     pub const fn background_of(die: DieId) -> RequestId {

@@ -17,7 +17,7 @@ _OPT_IN = ("array", "host", "run.power_cuts")
 """Tables that change the run by standing there, even without a key: the template has their first line as a comment."""
 
 
-_ONLY_OF_AN_SSD = ("device", "ftl", "gc", "wear", "write_buffer", "controller", "energy")
+_ONLY_OF_AN_SSD = ("device", "ftl", "gc", "wear", "write_buffer", "recovery", "controller", "energy")
 """Tables whose keys have no effect on a disk, but for `device.preset` and `device.description`."""
 
 

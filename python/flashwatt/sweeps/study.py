@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flashwatt.sweeps.task import Task
 
 _KEYS = ("base", "grid", "seeds", "workers", "series", "latency")
-_CONFIG_TABLES = {"device", "workload", "run", "ftl", "gc", "wear", "controller", "energy", "write_buffer"}
+_CONFIG_TABLES = {"device", "workload", "run", "ftl", "gc", "wear", "controller", "energy", "write_buffer", "recovery"}
 _FAULTS_SHOWN = 20
 
 

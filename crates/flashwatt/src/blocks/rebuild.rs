@@ -14,7 +14,7 @@ impl BlockTable {
     pub fn rebuilt(found: &Found, array: &Array) -> Self {
         let mut table = BlockTable::new(array.geometry().clone());
         let mut used: Vec<BlockId> = (0..table.geometry.blocks).map(BlockId).collect();
-        used.retain(|&block| array.planned_pages(block) > 0 && !found.dump_blocks.contains(&block));
+        used.retain(|&block| array.planned_pages(block) > 0 && !found.kept_blocks.contains(&block));
         used.sort_by_key(|&block| found.last_program(block, array)); // the age of a block counts from when it was closed
         for block in used {
             table.open(block);
@@ -24,7 +24,7 @@ impl BlockTable {
             }
         }
         found.unreadable.iter().for_each(|&block| table.condemn_unreadable(block));
-        found.dump_blocks.iter().for_each(|&block| table.keep_apart(block));
+        found.kept_blocks.iter().for_each(|&block| table.keep_apart(block));
         table
     }
 

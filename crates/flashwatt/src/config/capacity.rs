@@ -2,11 +2,16 @@
 //! be spare.
 
 use super::raw;
+use crate::device::recovery_log;
 use crate::ftl::{self, DriveSize, Room};
 use crate::settings::{Checker, field};
+use crate::ssd::settings::Recovery;
 
 mod remedy;
 mod scale;
+
+/// Bytes of an entry of a map in a checkpoint: an address.
+const MAP_ENTRY_BYTES: u128 = 4;
 
 /// Physical map units are numbered by 32 bits, of which two numbers are taken.
 const UNITS_MAX: u128 = (1 << 32) - 3;
@@ -61,6 +66,7 @@ pub(super) struct Capacity {
     pub logical_bytes: u64,
     pub spare_fraction: f64,
     pub op_ratio: f64,
+    pub log_blocks: u32,
 }
 
 /// What garbage collection asks for, before the size is known.
@@ -116,13 +122,24 @@ impl GivenSize {
     }
 }
 
-/// What a scheme and collection on it take.
+/// What a scheme, collection on it and a recovery log take.
 #[derive(Clone, Copy, Debug)]
-struct Needs<'a> {
-    ftl: &'a ftl::Settings,
-    watermarks: &'a Watermarks,
+pub(super) struct Needs<'a> {
+    pub ftl: &'a ftl::Settings,
+    pub watermarks: &'a Watermarks,
     /// Is the drive full when it starts? If not, the host's data takes no room yet.
-    filled: bool,
+    pub filled: bool,
+    /// The recovery log, if there is one.
+    pub log: Option<LogNeeds<'a>>,
+}
+
+/// What the size of a recovery log depends on besides that of the drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogNeeds<'a> {
+    pub recovery: &'a Recovery,
+    pub buffer_bytes: u64,
+    /// Whether pages share cells.
+    pub is_paired: bool,
 }
 
 impl Needs<'_> {
@@ -138,7 +155,33 @@ impl Needs<'_> {
             low_watermark_blocks: self.watermarks.low(u64::try_from(die_blocks).unwrap_or(u64::MAX)),
             reserved_blocks: self.watermarks.reserved_blocks,
         });
+        let room = self.with_log(room, geometry, blocks_per_plane * geometry.planes(), logical_pages);
         if self.filled { room } else { Room { pages: room.pages.saturating_sub(logical_pages), ..room } }
+    }
+
+    /// The same with the blocks of the recovery log.
+    fn with_log(&self, room: Room, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> Room {
+        let blocks = self.log_blocks(geometry, blocks, logical_pages);
+        if blocks == 0 {
+            return room;
+        }
+        let pages = room.pages + u128::from(geometry.dies()) * blocks * u128::from(geometry.pages_per_block);
+        Room { pages, what: format!("{}, and {blocks} of each die for the recovery log", room.what) }
+    }
+
+    /// Blocks of each die for the recovery log of a drive of so many blocks.
+    fn log_blocks(&self, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> u128 {
+        let Some(LogNeeds { recovery, buffer_bytes, is_paired }) = self.log else { return 0 };
+        let logical_units = logical_pages * u128::from(geometry.units_per_page());
+        let checkpoint_bytes = recovery_log::checkpoint_bytes(MAP_ENTRY_BYTES * logical_units, blocks);
+        let size = recovery_log::LogSize {
+            logical_units,
+            buffered_units: u128::from(buffer_bytes / u64::from(geometry.map_unit_bytes)),
+            has_records: recovery.records_trims(),
+            checkpoint_bytes: recovery.checkpoint_interval_bytes.map_or(0, |_| checkpoint_bytes),
+        };
+        let used = recovery_log::used_pages(geometry.pages_per_block, is_paired);
+        recovery_log::blocks_per_die(size.area_pages(geometry.page_bytes), used, u128::from(geometry.dies()))
     }
 }
 
@@ -158,14 +201,7 @@ const KEYS: [&str; 4] = ["device.op_ratio", "device.spare_fraction", "device.log
 
 /// Works out the size of the drive. Without a fault it is what the user asked for. The translation layer needs room beside the
 /// host's data, and, if the drive starts `filled`, room for that.
-pub(super) fn resolve(
-    c: &mut Checker,
-    device: &raw::Device,
-    geometry: &FlashShape,
-    watermarks: &Watermarks,
-    ftl: &ftl::Settings,
-    filled: bool,
-) -> Option<Capacity> {
+pub(super) fn resolve(c: &mut Checker, device: &raw::Device, geometry: &FlashShape, needs: &Needs) -> Option<Capacity> {
     let given = given(c, device)?;
     c.number(field!("device", device.scale), 1.0, SCALES);
     if !["device", "ftl", "gc"].iter().all(|table| c.clean(table)) {
@@ -177,7 +213,7 @@ pub(super) fn resolve(
     let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
     if check_addresses(c, geometry, physical)
         && check_logical(c, geometry, logical, physical)
-        && check_spare(c, given, geometry, Needs { ftl, watermarks, filled }, scale != 1.0)
+        && check_spare(c, given, geometry, *needs, scale != 1.0)
     {
         let spare = (physical - logical) as f64;
         return Some(Capacity {
@@ -186,6 +222,7 @@ pub(super) fn resolve(
             logical_bytes: u64::try_from(logical).ok()? * u64::from(geometry.page_bytes),
             spare_fraction: spare / physical as f64,
             op_ratio: spare / logical as f64,
+            log_blocks: u32::try_from(needs.log_blocks(geometry, blocks * geometry.planes(), logical)).ok()?,
         });
     }
     None
@@ -330,7 +367,7 @@ mod tests {
         ) {
             let watermarks = &Watermarks { low_blocks, low_fraction, reserved_blocks };
             let page = page::Settings { allocation: Allocation::Dynamic, separate_frontiers: true, map_unit_bytes: 4096 };
-            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks, filled: true };
+            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks, filled: true, log: None };
             if let Some(ratio) = given.least_op_ratio(&GEOMETRY, needs) {
                 prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, needs));
                 let less = given.with_op_ratio(ratio - 1e-4);

@@ -69,11 +69,16 @@ fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<
         reserved_blocks: ssd.gc.reserved_blocks,
     });
     let more = dies * (u128::from(recovery_blocks) + u128::from(dump_blocks)) * pages_per_block;
-    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + more);
+    let log = dies * u128::from(device.log_blocks) * pages_per_block;
+    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + log + more);
     if more == 0 || has >= needs {
         return Ok(());
     }
-    let kept = [(recovery_blocks, "for the recovery"), (dump_blocks, "for the content of the write buffer")];
+    let kept = [
+        (device.log_blocks, "for the recovery log"),
+        (recovery_blocks, "for the recovery"),
+        (dump_blocks, "for the content of the write buffer"),
+    ];
     let kept = kept.iter().filter(|(blocks, _)| *blocks > 0).map(|(blocks, what)| match blocks {
         1 => format!(", and one block of each die {what}"),
         _ => format!(", and {blocks} blocks of each die {what}"),

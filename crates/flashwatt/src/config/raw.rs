@@ -18,6 +18,7 @@ use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
 use crate::hdd;
 use crate::kernel::settings::PartialPages;
+use crate::ssd::settings::TrimRecords;
 use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod array;
@@ -47,6 +48,8 @@ pub struct Raw {
     pub wear: Wear,
     /// The drive's write buffer.
     pub write_buffer: WriteBuffer,
+    /// What the drive writes to flash for its recovery from a power cut.
+    pub recovery: Recovery,
     /// Dispatch of flash operations.
     pub controller: Controller,
     /// Currents and voltages.
@@ -214,6 +217,24 @@ pub struct WriteBuffer {
     /// Voltage of the capacitors at which the drive stops, in V. Default 2.7: below it flash for 3.3 V need not work (ONFI 2.3,
     /// recommended operating conditions).
     pub capacitor_min_v: Option<f64>,
+}
+
+/// `[recovery]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Recovery {
+    /// Whether trims are recorded on flash: `none` or `page`.
+    ///
+    /// With `page` a trim is durable when a flush has completed that came after it. Records are 16 bytes; a page of them is programmed
+    /// when it is full, or when a flush waits for it. They lie in blocks of their own, in all runs, and cost programs and erases.
+    /// Without it old data of a trimmed page may be seen after a power cut.
+    pub trim_records: Option<TrimRecords>,
+    /// Bytes programmed, for all causes, after which the drive writes a checkpoint of its map. Without it there are none.
+    ///
+    /// A recovery then reads the checkpoint and the spare areas of the first page of each block, and scans only what was
+    /// programmed since. A checkpoint takes the bytes of the layer's tables and 4 bytes for each block. The first one is written when
+    /// the run begins. Layer `page` alone has checkpoints.
+    pub checkpoint_interval_bytes: Option<u64>,
 }
 
 /// `[controller]`

@@ -22,6 +22,10 @@ pub enum Bug {
     ErasedBeforeCopied,
     /// The recovery does not look for what capacitors brought to flash.
     DumpForgotten,
+    /// The recovery does not look at the records of trims.
+    TrimForgotten,
+    /// A checkpoint has the map of the one before it.
+    CheckpointOlder,
     /// Of the copies of a page of the map the first one alone is written.
     OneCopyOnly,
 }

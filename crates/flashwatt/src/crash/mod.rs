@@ -13,14 +13,16 @@
 //! The rules of durability: without a write buffer, or with one that capacitors protect, a write is durable when it has completed.
 //! With a volatile one, it is durable when it has completed with forced unit access (FUA), or when a flush has completed that came
 //! after its completion. A version may come back
-//! after a newer one was written only if the newer one was not durable. A trim is not recorded on flash: until the page is written
-//! again, old data of that page may be seen, never another page's.
+//! after a newer one was written only if the newer one was not durable. A trim is not recorded on flash unless the configuration says
+//! so: until the page is written again, old data of that page may be seen, never another page's. A recorded trim is durable when a
+//! flush has completed that came after its completion.
 
 mod bugs;
 mod campaign;
 mod dump;
 mod in_place;
 mod in_run;
+mod log;
 mod promises;
 mod remains;
 mod trial;

@@ -8,8 +8,10 @@ use crate::units::{Lpn, Nanos, RequestId};
 #[derive(Clone, Debug)]
 pub struct Promises {
     units: Vec<Unit>,
-    /// The versions that a request under way has written.
+    /// The versions that a request under way has written, or up to which it has trimmed.
     by_request: BTreeMap<RequestId, Vec<(Lpn, u64)>>,
+    /// Whether the drive records trims: then a trim is durable when a flush has completed that came after it had completed.
+    has_durable_trims: bool,
     /// Whether a write is durable when it has completed.
     durable_at_end: bool,
 }
@@ -20,6 +22,10 @@ struct Unit {
     writes: Vec<Write>,
     /// The version counter at the last trim: versions up to it have no meaning any more.
     trimmed_at: u64,
+    /// Trims that are not durable: the version counter at each, and the time in ns at which it had completed, if it has.
+    trims: Vec<(u64, Option<Nanos>)>,
+    /// The version counter at the last durable trim: older versions must not come back.
+    void: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,16 +44,20 @@ pub enum Fate {
     Kept,
     /// An older version, or nothing; nothing newer was durable.
     RolledBack,
-    /// An older version than a durable one, or nothing although something was durable.
+    /// An older version than a durable one, nothing although something was durable, or what was there before a durable trim.
     Lost,
 }
 
 impl Promises {
     /// The promises of a drive in its start state: the first version of each page that holds data is durable.
     pub fn new(first: impl Iterator<Item = Option<u64>>, durable_at_end: bool) -> Self {
-        let units =
-            first.map(|version| Unit { writes: version.map(Write::durable).into_iter().collect(), trimmed_at: 0 });
-        Promises { units: units.collect(), by_request: BTreeMap::new(), durable_at_end }
+        let units = first.map(|version| Unit::holding(version, 0));
+        Promises { units: units.collect(), by_request: BTreeMap::new(), has_durable_trims: false, durable_at_end }
+    }
+
+    /// The same of a drive that records trims, if `is_true`.
+    pub fn with_durable_trims(self, is_true: bool) -> Self {
+        Promises { has_durable_trims: is_true, ..self }
     }
 
     /// A request writes a version of a unit.
@@ -58,10 +68,24 @@ impl Promises {
     }
 
     /// A trim voids what was promised of a unit. `version` is the last one that any write has got.
-    pub fn trimmed(&mut self, lpn: Lpn, version: u64) {
+    pub fn trimmed(&mut self, request: RequestId, lpn: Lpn, version: u64) {
         let unit = &mut self.units[lpn.idx()];
         unit.writes.iter_mut().for_each(|write| write.is_durable = false);
         unit.trimmed_at = version;
+        if self.has_durable_trims {
+            unit.trims.push((version, None));
+            self.by_request.entry(request).or_default().push((lpn, version));
+        }
+    }
+
+    /// A trim has completed at this time.
+    pub fn trim_ended(&mut self, request: RequestId, now: Nanos) {
+        for (lpn, trimmed) in self.by_request.remove(&request).unwrap_or_default() {
+            let mut trims = self.units[lpn.idx()].trims.iter_mut();
+            if let Some(trim) = trims.find(|(version, ended)| *version == trimmed && ended.is_none()) {
+                trim.1 = Some(now);
+            }
+        }
     }
 
     /// A write has completed at this time; `version` is the last one that any write has got. `forced`: with FUA.
@@ -84,6 +108,11 @@ impl Promises {
             if let Some(version) = unit.writes.iter().filter(ended).map(|write| write.version).max() {
                 unit.make_durable(version);
             }
+            unit.trims.retain(|&(version, ended)| {
+                let is_durable = ended.is_some_and(|ended| ended < came_ns);
+                unit.void = if is_durable { version.max(unit.void) } else { unit.void };
+                !is_durable
+            });
         }
     }
 
@@ -91,14 +120,13 @@ impl Promises {
     pub fn cut(&mut self, kept: impl Fn(Lpn) -> Option<u64>) {
         self.by_request.clear();
         for (unit, lpn) in self.units.iter_mut().zip((0..).map(Lpn)) {
-            let writes = kept(lpn).map(Write::durable).into_iter().collect(); // it is on flash
-            *unit = Unit { writes, trimmed_at: 0 };
+            *unit = Unit::holding(kept(lpn), unit.void); // it is on flash
         }
     }
 
     /// What has become of a unit that holds this version after a cut, or nothing.
     pub fn fate(&self, lpn: Lpn, found: Option<u64>) -> Fate {
-        let Unit { writes, trimmed_at } = &self.units[lpn.idx()];
+        let Unit { writes, trimmed_at, void, .. } = &self.units[lpn.idx()];
         let is_older = |durable: &Write| match found {
             None => true,
             Some(found) => {
@@ -107,7 +135,8 @@ impl Promises {
             }
         };
         let last = writes.iter().map(|write| write.version).filter(|version| version > trimmed_at).max();
-        if writes.iter().any(|write| write.is_durable && is_older(write)) {
+        let was_trimmed = found.is_some_and(|found| found <= *void);
+        if was_trimmed || writes.iter().any(|write| write.is_durable && is_older(write)) {
             Fate::Lost
         } else if found == last {
             Fate::Kept
@@ -124,6 +153,11 @@ impl Write {
 }
 
 impl Unit {
+    /// A unit with this version on flash, or nothing.
+    fn holding(version: Option<u64>, void: u64) -> Self {
+        Unit { writes: version.map(Write::durable).into_iter().collect(), void, ..Unit::default() }
+    }
+
     /// A version is durable: older ones, whose writes had completed before it was written, cannot come back. Not if the unit was
     /// trimmed after it was written.
     fn make_durable(&mut self, version: u64) {
@@ -181,10 +215,25 @@ mod tests {
     #[test]
     fn after_a_trim_old_data_may_be_seen_until_the_page_is_written_again() {
         let mut promises = Promises::new([Some(1)].into_iter(), true);
-        promises.trimmed(ONE, 1);
+        promises.trimmed(RequestId(9), ONE, 1);
         assert_eq!([None, Some(1)].map(|found| promises.fate(ONE, found)), [Fate::Kept, Fate::RolledBack]);
         promises.written(RequestId(0), ONE, 2);
         promises.write_ended(RequestId(0), false, 2, 5);
         assert_eq!(fates(&promises), [Fate::Lost, Fate::Lost, Fate::Kept]);
+    }
+
+    #[test]
+    fn a_trim_is_durable_after_a_later_flush_if_it_is_recorded() {
+        let mut promises = Promises::new([Some(1)].into_iter(), true).with_durable_trims(true);
+        promises.trimmed(RequestId(0), ONE, 1);
+        promises.flushed(20);
+        assert_eq!(promises.fate(ONE, Some(1)), Fate::RolledBack, "the trim had not completed");
+        promises.trim_ended(RequestId(0), 30);
+        promises.flushed(30);
+        assert_eq!(promises.fate(ONE, Some(1)), Fate::RolledBack, "the flush did not come later");
+        promises.flushed(31);
+        assert_eq!(fates(&promises), [Fate::Kept, Fate::Lost, Fate::RolledBack]);
+        promises.cut(|_| None);
+        assert_eq!(promises.fate(ONE, Some(1)), Fate::Lost, "nor after a second cut");
     }
 }

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use super::bugs::Bug;
 use super::dump::{Dump, Work};
+use super::log::LoggedPages;
 use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
 use crate::device::dump::DumpedUnit;
+use crate::device::recovery_log::{LogAreas, LogFound};
+use crate::device::settings::ProgramOrder;
 use crate::device::spare::{Flash, Found, Spare, SpareAreas};
 use crate::device::{Array, FlashAddress, dump};
 use crate::error::Error;
@@ -34,6 +37,10 @@ pub struct Remains {
     pub spoilt_units: BTreeSet<Lpn>,
     /// Blocks kept for the content of the write buffer.
     pub(super) dump_blocks: Vec<BlockId>,
+    /// Blocks kept for the recovery log.
+    pub(super) log_blocks: Vec<BlockId>,
+    /// The pages of the recovery log that can be read.
+    pub(super) logged: LoggedPages,
     /// Content of the write buffer that capacitors brought to flash.
     pub(super) dumped: Vec<DumpedUnit>,
     /// What they did for that, and how; none if the drive has no capacitors, or they were not charged.
@@ -61,27 +68,47 @@ impl Remains {
     /// The drive when the power is back, with tables rebuilt from the spare areas; its recovery begins with its first event.
     pub(super) fn power_on(&self) -> Ssd<Witness> {
         let ssd = self.config.ssd();
-        let firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
-        let seen = self.bug.seen(&self.areas);
-        let flash =
-            Flash { array: &self.array, areas: &seen, half_erased: &self.half_erased, dump_blocks: &self.dump_blocks };
+        let mut firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
+        (firmware.dump_blocks, firmware.log_blocks) = (self.dump_blocks.clone(), self.log_blocks.clone());
+        let (seen, log) = (self.bug.seen(&self.areas), self.log());
+        let trims = if self.bug == Bug::TrimForgotten { BTreeMap::new() } else { log.trims.clone() };
+        let kept_blocks = [&self.dump_blocks[..], &self.log_blocks].concat();
+        let (array, half_erased) = (&self.array, &self.half_erased[..]);
+        let flash = Flash {
+            array,
+            areas: &seen,
+            half_erased,
+            kept_blocks: &kept_blocks,
+            trims: &trims,
+            checkpoint: log.checkpoint.as_deref(),
+        };
         let found = Found::scan(flash, firmware.ftl.ties());
-        let dumped = self.newer_than(&found);
+        let in_order = ssd.device.nand.program_order == ProgramOrder::Ascending;
+        let tail = flash.checkpoint.map(|checkpoint| checkpoint.tail(flash, in_order));
+        let dumped = self.newer_than(&found, &trims);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
         let witness = Witness::resumed(self, &firmware, &dumped);
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
-        drive.begin_recovery(found.unreadable, dumped);
+        drive.begin_recovery(found.unreadable, dumped, log, tail);
         drive
     }
 
+    /// What is left of the recovery log.
+    pub(super) fn log(&self) -> LogFound {
+        let is_paired = self.config.ssd().device.nand.paired_pages.is_some();
+        let areas = LogAreas::new(&self.log_blocks, self.array.geometry(), is_paired);
+        areas.find(&self.logged, &self.array, &self.half_erased)
+    }
+
     /// The content of the write buffer that is newer than what a scan found elsewhere.
-    fn newer_than(&self, found: &Found) -> Vec<DumpedUnit> {
+    fn newer_than(&self, found: &Found, trims: &BTreeMap<Lpn, u64>) -> Vec<DumpedUnit> {
         if self.bug == Bug::DumpForgotten {
             return Vec::new();
         }
         let version_of = |owner| found.newest(owner).and_then(|ppn| found.areas.get(ppn)).map(|spare| spare.version);
-        let is_newer = |unit: &&DumpedUnit| version_of(unit.owner).is_none_or(|version| version < unit.version);
+        let of_flash = |owner| version_of(owner).max(trims.get(&owner).copied());
+        let is_newer = |unit: &&DumpedUnit| of_flash(unit.owner).is_none_or(|version| version < unit.version);
         self.dumped.iter().filter(is_newer).copied().collect()
     }
 
@@ -119,7 +146,13 @@ impl Remains {
     fn lost_of(&self, mut owners: BTreeSet<Lpn>) -> BTreeSet<Lpn> {
         let mut newest: BTreeMap<Lpn, u64> = BTreeMap::new();
         let dumped = self.dumped.iter().map(|unit| (unit.owner, unit.version));
-        for (owner, version) in self.readable().chain(dumped).filter(|(owner, _)| owners.contains(owner)) {
+        let LogFound { trims, checkpoint, .. } = self.log();
+        let counts = |&(owner, version): &(Lpn, u64)| {
+            owners.contains(&owner) && trims.get(&owner).is_none_or(|&trimmed| trimmed < version)
+        };
+        let is_shown = |(ppn, spare): &(Ppn, &Spare)| checkpoint.as_ref().is_none_or(|known| known.shows(*ppn, spare));
+        let shown = self.areas.all_readable().filter(is_shown).map(|(_, spare)| (spare.owner, spare.version));
+        for (owner, version) in shown.chain(dumped).filter(counts) {
             let last = newest.entry(owner).or_default();
             *last = version.max(*last);
         }

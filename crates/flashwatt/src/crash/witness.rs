@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use super::bugs::Bug;
 use super::dump::Work;
+use super::log::LogWitness;
 use super::promises::Promises;
 use super::remains::Remains;
 use crate::config::Config;
 use crate::connector::{Extent, RequestKind};
 use crate::controller::UnderWay;
+use crate::device::checkpoint::Checkpoint;
 use crate::device::dump::DumpedUnit;
+use crate::device::recovery_log::{LogPage, Part};
 use crate::device::spare::{Spare, SpareAreas};
 use crate::device::{Array, Geometry};
 use crate::energy::Series;
@@ -39,6 +42,7 @@ pub struct Witness {
     /// The content of the write buffer.
     entries: BTreeMap<EntryId, (Lpn, u64)>,
     pub(super) promises: Promises,
+    pub(super) log: LogWitness,
     /// Blocks whose erase is planned. Only kept for [`Bug::ErasedBeforeCopied`].
     to_erase: BTreeMap<u64, BlockId>,
     bug: Bug,
@@ -58,7 +62,8 @@ impl Witness {
             }
         }
         let first = (0..geometry.logical_units).map(Lpn).map(|lpn| firmware.ftl.lookup(lpn).map(|_| 1));
-        let promises = Promises::new(first, !has_buffer);
+        let records_trims = config.ssd().recovery.records_trims();
+        let promises = Promises::new(first, !has_buffer).with_durable_trims(records_trims);
         Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1)
     }
 
@@ -79,7 +84,9 @@ impl Witness {
         let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
         promises.cut(|lpn| dumped.get(&lpn).copied().or_else(|| on_flash(lpn)));
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
-        Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version)
+        let log = LogWitness::resumed(&remains.logged, remains.log().trims);
+        let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
+        Witness { log, ..witness }
     }
 
     fn with(
@@ -101,6 +108,7 @@ impl Witness {
             ended: 0,
             version,
             entries: BTreeMap::new(),
+            log: LogWitness::default(),
             promises,
             to_erase: BTreeMap::new(),
             bug: Bug::None,
@@ -119,10 +127,14 @@ impl Witness {
         let has_capacitors = witness.config.ssd().write_buffer.capacitors.is_some();
         let is_held = has_capacitors && drive.recovers_dumped().is_none();
         let (mut areas, mut programs, mut erases) = (witness.areas.clone(), Vec::new(), Vec::new());
+        let mut log = witness.log.on_flash();
         for UnderWay { kind, number, at, .. } in drive.under_way() {
             match kind {
                 OpKind::Program | OpKind::Copyback => {
                     programs.push(at);
+                    if is_held {
+                        log.program_ended(number);
+                    }
                     for &(ppn, spare) in witness.pending.get(&number).into_iter().flatten() {
                         areas.program(ppn, Spare { is_torn: !is_held, ..spare });
                     }
@@ -130,6 +142,7 @@ impl Witness {
                 OpKind::Erase => {
                     erases.push(at.block);
                     areas.erase(at.block, &witness.geometry);
+                    log.erased(at.block, &witness.geometry);
                 }
                 OpKind::Read | OpKind::SpareRead | OpKind::Copy => {}
             }
@@ -147,6 +160,8 @@ impl Witness {
             spoilt: Vec::new(),
             spoilt_units: BTreeSet::new(),
             dump_blocks: drive.firmware.dump_blocks.clone(),
+            log_blocks: drive.firmware.log_blocks.clone(),
+            logged: log.pages,
             dumped: drive.recovers_dumped().unwrap_or_default().to_vec(),
             work: None,
             promises: witness.promises.clone(),
@@ -200,6 +215,20 @@ impl Witness {
         let versions: BTreeMap<Lpn, u64> = lpns.map(|lpn| (lpn, self.new_version())).collect();
         versions.iter().for_each(|(&lpn, &version)| self.promises.written(request, lpn, version));
         versions
+    }
+
+    /// Programs of the recovery log are planned.
+    fn log_planned(&mut self, pages: &[LogPage], firmware: &Firmware) {
+        let has_checkpoints = self.config.ssd().recovery.checkpoint_interval_bytes.is_some();
+        if has_checkpoints && matches!(pages[0].part, Part::Snapshot { at: 0, .. }) {
+            let map = (0..self.geometry.logical_units).map(|lpn| firmware.ftl.lookup(Lpn(lpn)));
+            let (ties, trims) = (firmware.ftl.ties(), &self.log.trims);
+            let checkpoint = Checkpoint::new(&self.areas, map, ties, trims, self.next_program);
+            self.log.begins(checkpoint, self.bug);
+        }
+        for ((page, op), number) in pages.iter().zip(firmware.plan.ops()).zip(self.next_program..) {
+            self.log.planned(page, op.ppn, number);
+        }
     }
 
     fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &BTreeMap<Lpn, u64>, firmware: &Firmware) {
@@ -258,9 +287,15 @@ impl Probe for Witness {
         let fresh = match purpose {
             Purpose::Write(request, extent) => self.written(request, extent),
             Purpose::Destage(entries) => entries.iter().filter_map(|entry| self.entries.get(entry).copied()).collect(),
-            Purpose::Trim(extent) => {
-                let whole = (0..extent.pages).filter(|&i| !extent.is_partial(i));
-                whole.for_each(|i| self.promises.trimmed(Lpn(extent.first.0 + i), self.version));
+            Purpose::Trim(request, extent) => {
+                for lpn in (0..extent.pages).filter(|&i| !extent.is_partial(i)).map(|i| Lpn(extent.first.0 + i)) {
+                    self.promises.trimmed(request, lpn, self.version);
+                    self.log.trimmed(lpn, self.version);
+                }
+                BTreeMap::new()
+            }
+            Purpose::Log(pages) => {
+                self.log_planned(pages, firmware);
                 BTreeMap::new()
             }
             Purpose::Read(_) | Purpose::Background => BTreeMap::new(),
@@ -275,9 +310,11 @@ impl Probe for Witness {
         match op.kind {
             OpKind::Erase => {
                 self.to_erase.remove(&op.seq);
+                self.log.erased(op.at.block, &self.geometry);
                 self.areas.erase(op.at.block, &self.geometry);
             }
             OpKind::Program | OpKind::Copyback => {
+                self.log.program_ended(op.seq);
                 for (ppn, mut spare) in self.pending.remove(&op.seq).unwrap_or_default() {
                     if self.bug == Bug::VersionOfCopy && op.cause != Cause::Host {
                         spare.version = self.new_version();
@@ -311,7 +348,8 @@ impl Probe for Witness {
         match record.kind {
             RequestKind::Write => self.promises.write_ended(record.id, record.fua, self.version, record.end_ns),
             RequestKind::Flush => self.promises.flushed(record.admitted_ns),
-            RequestKind::Read | RequestKind::Trim => {}
+            RequestKind::Trim => self.promises.trim_ended(record.id, record.end_ns),
+            RequestKind::Read => {}
         }
     }
 }

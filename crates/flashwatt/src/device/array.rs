@@ -161,6 +161,11 @@ impl Array {
         self.waiting_erases.push((block, erase));
     }
 
+    /// The blocks whose erases wait for the holds to go.
+    pub fn waiting_erases(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.waiting_erases.iter().map(|&(block, _)| block)
+    }
+
     fn take_waiting_erase(&mut self, block: BlockId) -> Option<OpId> {
         let at = self.waiting_erases.iter().position(|&(b, _)| b == block)?;
         Some(self.waiting_erases.swap_remove(at).1)

@@ -36,6 +36,8 @@ pub struct Geometry {
     pub recovery_blocks: u32,
     /// Blocks of each die that are kept for the content of the write buffer at a power cut.
     pub dump_blocks: u32,
+    /// Blocks of each die that are kept for the recovery log.
+    pub log_blocks: u32,
     /// log2 of `unit_bytes`, which is a power of two.
     unit_shift: u32,
     block_div: Divisor,
@@ -66,6 +68,7 @@ impl Geometry {
             logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
             recovery_blocks: device.recovery_blocks,
             dump_blocks: device.dump_blocks,
+            log_blocks: device.log_blocks,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
             dies_div: Divisor::new(dies),
@@ -187,6 +190,15 @@ impl Geometry {
     pub fn blocks_of(&self, die: DieId) -> impl Iterator<Item = BlockId> + Clone + use<> {
         let first = die.0 * self.blocks_per_die;
         (first..first + self.blocks_per_die).map(BlockId)
+    }
+
+    /// The first `pages` pages of each block of a die.
+    pub fn first_pages(&self, die: DieId, pages: u32) -> Vec<Ppn> {
+        let page = |block| (0..pages).map(move |page| (block, page));
+        self.blocks_of(die)
+            .flat_map(page)
+            .map(|(block, page)| Ppn(self.first_ppn(block).0 + page * self.units_per_page))
+            .collect()
     }
 
     /// Where the start state `filled` puts a logical page: in address order over the dies, channel first.

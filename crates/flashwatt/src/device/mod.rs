@@ -1,9 +1,11 @@
 //! The drive as hardware: how it is laid out, how long things take, what its flash holds.
 
 pub mod array;
+pub mod checkpoint;
 pub mod dump;
 pub mod geometry;
 pub mod phases;
+pub mod recovery_log;
 pub mod settings;
 pub mod spare;
 mod wear_view;

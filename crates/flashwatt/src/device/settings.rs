@@ -39,6 +39,9 @@ pub struct Device {
     /// Blocks of each die that are kept for the content of a write buffer with capacitors; 0 in runs without cuts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dump_blocks: u32,
+    /// Blocks of each die that are kept for the recovery log.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub log_blocks: u32,
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,

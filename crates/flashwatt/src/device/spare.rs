@@ -3,6 +3,9 @@
 //! Each map unit of a programmed page has an entry: its owner, the version of the owner's data, and the number of the
 //! program. Only runs that can be cut keep these entries, about 24 bytes for each map unit.
 
+use std::collections::BTreeMap;
+
+use super::checkpoint::Checkpoint;
 use super::{Array, Geometry};
 use crate::units::{BlockId, Lpn, Ppn};
 
@@ -49,6 +52,11 @@ impl SpareAreas {
         (0..).map(Ppn).zip(&self.0).filter_map(|(ppn, _)| self.readable(ppn).map(|spare| (ppn, spare)))
     }
 
+    /// By address: whether it has an entry.
+    pub(super) fn programmed(&self) -> Vec<bool> {
+        self.0.iter().map(Option::is_some).collect()
+    }
+
     /// A program writes an entry.
     pub fn program(&mut self, ppn: Ppn, entry: Spare) {
         self.0[ppn.idx()] = Some(entry);
@@ -81,8 +89,8 @@ pub struct Found<'a> {
     pub areas: &'a SpareAreas,
     /// Blocks that are not erased, but in which nothing can be read: their erase was cut, or all their pages are torn.
     pub unreadable: Vec<BlockId>,
-    /// Blocks kept for the content of the write buffer, which are no concern of the translation layer.
-    pub dump_blocks: &'a [BlockId],
+    /// Blocks that are no concern of the translation layer: those kept for the content of the write buffer, and the recovery log.
+    pub kept_blocks: &'a [BlockId],
     /// By owner: the address (+ 1); 0 for none.
     newest: Vec<u32>,
 }
@@ -92,23 +100,27 @@ pub struct Found<'a> {
 pub struct Flash<'a> {
     /// Which pages are programmed.
     pub array: &'a Array,
-    /// Their spare areas, but for those of `dump_blocks`.
+    /// Their spare areas, but for those of `kept_blocks`.
     pub areas: &'a SpareAreas,
     /// Blocks whose erase was cut.
     pub half_erased: &'a [BlockId],
-    /// Blocks kept for the content of the write buffer.
-    pub dump_blocks: &'a [BlockId],
+    /// Blocks kept for the content of the write buffer, and the recovery log.
+    pub kept_blocks: &'a [BlockId],
+    /// Of trimmed units: what has a version up to this one is void.
+    pub trims: &'a BTreeMap<Lpn, u64>,
+    /// The checkpoint that it begins with, if there is one.
+    pub checkpoint: Option<&'a Checkpoint>,
 }
 
 impl<'a> Found<'a> {
-    /// Scans the spare areas of a drive. Torn pages hold nothing.
+    /// Scans the spare areas of a drive: with a checkpoint those that have been programmed since. Torn pages hold nothing.
     pub fn scan(flash: Flash<'a>, ties: Ties) -> Self {
-        let Flash { array, areas, half_erased, dump_blocks } = flash;
-        let newest = newest(areas, ties);
-        let mut found = Found { areas, newest, dump_blocks, unreadable: Vec::new() };
+        let Flash { array, areas, half_erased, kept_blocks, trims, checkpoint } = flash;
+        let newest = newest(areas, ties, trims, checkpoint);
+        let mut found = Found { areas, newest, kept_blocks, unreadable: Vec::new() };
         let is_unreadable = |block: &BlockId| {
             let holds_nothing = || array.planned_pages(*block) > 0 && !found.holds_anything(*block, array.geometry());
-            !dump_blocks.contains(block) && (half_erased.contains(block) || holds_nothing())
+            !kept_blocks.contains(block) && (half_erased.contains(block) || holds_nothing())
         };
         found.unreadable = (0..array.geometry().blocks).map(BlockId).filter(is_unreadable).collect();
         found
@@ -146,10 +158,17 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The address (+ 1) of the newest version of each page; 0 for none.
-fn newest(areas: &SpareAreas, ties: Ties) -> Vec<u32> {
+/// The address (+ 1) of the newest version of each page; 0 for none. Of trimmed units what has a version up to that of the trim is
+/// void. With a checkpoint only what a recovery looks at then counts.
+pub(super) fn newest(
+    areas: &SpareAreas,
+    ties: Ties,
+    trims: &BTreeMap<Lpn, u64>,
+    checkpoint: Option<&Checkpoint>,
+) -> Vec<u32> {
     let mut newest: Vec<u32> = Vec::new();
-    for (ppn, new) in areas.all_readable() {
+    let is_shown = |(ppn, spare): &(Ppn, &Spare)| checkpoint.is_none_or(|checkpoint| checkpoint.shows(*ppn, spare));
+    for (ppn, new) in areas.all_readable().filter(is_shown) {
         if newest.len() <= new.owner.idx() {
             newest.resize(new.owner.idx() + 1, 0);
         }
@@ -159,7 +178,19 @@ fn newest(areas: &SpareAreas, ties: Ties) -> Vec<u32> {
             *place = ppn.0 + 1;
         }
     }
+    forget_trimmed(&mut newest, areas, trims);
     newest
+}
+
+/// Removes the addresses of what was trimmed after it had been written.
+fn forget_trimmed(newest: &mut [u32], areas: &SpareAreas, trims: &BTreeMap<Lpn, u64>) {
+    for (lpn, &trimmed) in trims {
+        let Some(place) = newest.get_mut(lpn.idx()) else { continue };
+        let version = place.checked_sub(1).and_then(|ppn| areas.get(Ppn(ppn))).map(|spare| spare.version);
+        if version.is_some_and(|version| version <= trimmed) {
+            *place = 0;
+        }
+    }
 }
 
 fn is_better(new: &Spare, old: &Spare, ties: Ties) -> bool {
@@ -182,15 +213,12 @@ mod tests {
     fn the_newest_version_wins_and_ties_go_as_asked() {
         let torn = spare(0, 9, 9).map(|spare| Spare { is_torn: true, ..spare });
         let areas = SpareAreas(vec![spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None]);
-        let newest = |ties| [0, 1, 2].map(|owner| super::newest(&areas, ties).get(owner).copied().unwrap_or(0));
-        assert_eq!(newest(Ties::Copy), [2, 4, 0]);
-        assert_eq!(newest(Ties::Source), [2, 5, 0]);
-        let found = Found {
-            areas: &areas,
-            newest: super::newest(&areas, Ties::Copy),
-            dump_blocks: &[],
-            unreadable: Vec::new(),
-        };
+        let none = BTreeMap::new();
+        let newest = |ties| super::newest(&areas, ties, &none, None);
+        let newest_of = |ties| [0, 1, 2].map(|owner| newest(ties).get(owner).copied().unwrap_or(0));
+        assert_eq!(newest_of(Ties::Copy), [2, 4, 0]);
+        assert_eq!(newest_of(Ties::Source), [2, 5, 0]);
+        let found = Found { areas: &areas, newest: newest(Ties::Copy), kept_blocks: &[], unreadable: Vec::new() };
         assert_eq!(
             [0, 1, 2, 5].map(|ppn| found.at(Ppn(ppn))),
             [Some((Lpn(0), false)), Some((Lpn(0), true)), None, None]

@@ -32,6 +32,9 @@ pub trait Scheme: Ftl + Sized + 'static {
     /// Whether a drive can start with a place for every page and nothing written ([`Ftl::fill_mapped`]).
     const STARTS_MAPPED: bool = false;
 
+    /// Whether a recovery can begin with a checkpoint of its tables.
+    const HAS_CHECKPOINTS: bool = false;
+
     /// The scheme's figure in the model of Park et al. 2011: bytes of its tables. Most schemes have none.
     const MODEL: Option<fn(&Tables) -> u64> = None;
 
@@ -185,6 +188,13 @@ macro_rules! schemes {
             pub fn collects(&self) -> bool {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::COLLECTS),+
+                }
+            }
+
+            /// Whether a recovery can begin with a checkpoint of its tables.
+            pub(crate) fn has_checkpoints(&self) -> bool {
+                match self {
+                    $(Settings::$variant(_) => <$module::$scheme as Scheme>::HAS_CHECKPOINTS),+
                 }
             }
 

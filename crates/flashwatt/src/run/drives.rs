@@ -34,7 +34,7 @@ pub(crate) fn laid_down(
     match &config.drive {
         Drive::Ssd(_) => {
             let (ssd, start) =
-                StartState::watched(config, progress)?.into_ssd(config, (needs.record)(), needs.requests, Recording);
+                StartState::watched(config, progress)?.into_ssd(config, (needs.record)(), needs.requests, Recording)?;
             Ok((AnyDrive::Ssd(Box::new(ssd)), start))
         }
         Drive::Hdd(tables) => {
@@ -70,9 +70,7 @@ pub(super) fn array_of_ssds(
     requests: Option<u64>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Raid<Ssd<()>>, Start), Error> {
-    array_of(config, array, |of_drive| {
-        Ok(StartState::watched(of_drive, progress)?.into_ssd(of_drive, None, requests, ()))
-    })
+    array_of(config, array, |of_drive| StartState::watched(of_drive, progress)?.into_ssd(of_drive, None, requests, ()))
 }
 
 /// The members of an array, each laid down by its own configuration. A spare holds nothing.

@@ -234,7 +234,7 @@ impl StartState {
     /// # Panics
     /// If the options ask for a series and the probe is `()`, which records none; [`crate::run::Recording`] does.
     pub fn run<P: Probe>(
-        self,
+        mut self,
         config: &Config,
         options: &RunOptions,
         workload: &mut dyn Workload,
@@ -246,6 +246,7 @@ impl StartState {
         if let Replay::Flashsim(rules) = &config.run.replay {
             return Ok((self.replay(rules, config, options, workload, progress)?, probe));
         }
+        self.firmware.keep_log_blocks()?;
         let ssd = Ssd::new(config.ssd(), self.firmware, self.array, options.series(), probe);
         let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
         Ok((report, ssd.into_parts().0.probe))
@@ -318,25 +319,33 @@ impl StartState {
     }
 
     /// The drive itself, at time 0, with a probe that is made of its parts.
+    ///
+    /// # Errors
+    /// If there are no blocks for its recovery log.
     pub(crate) fn into_cuttable<P: Probe>(
         mut self,
         config: &Config,
         probe: impl FnOnce(&mut Firmware, &Array) -> P,
-    ) -> (Ssd<P>, Start) {
+    ) -> Result<(Ssd<P>, Start), Error> {
+        self.firmware.keep_log_blocks()?;
         let probe = probe(&mut self.firmware, &self.array);
-        (Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start)
+        Ok((Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start))
     }
 
     /// The drive itself, at time 0, with a recording over time if any, and prepared for a number of requests, if that is known.
+    ///
+    /// # Errors
+    /// If there are no blocks for its recovery log.
     pub(crate) fn into_ssd<P: Probe>(
-        self,
+        mut self,
         config: &Config,
         series: Option<Box<Series>>,
         requests: Option<u64>,
         probe: P,
-    ) -> (Ssd<P>, Start) {
+    ) -> Result<(Ssd<P>, Start), Error> {
         self.expect(requests);
-        (Ssd::new(config.ssd(), self.firmware, self.array, series, probe), self.start)
+        self.firmware.keep_log_blocks()?;
+        Ok((Ssd::new(config.ssd(), self.firmware, self.array, series, probe), self.start))
     }
 }
 

@@ -48,8 +48,9 @@ impl<P: Probe> Ssd<P> {
             RequestKind::Write => self.write_buffered(id, cx),
             RequestKind::Trim => {
                 let extent = self.requests[id.idx()].extent(&self.geometry);
+                self.note_trim(extent);
                 self.firmware.trim(extent, &self.flash.array);
-                self.take_plan(id, Purpose::Trim(extent), cx.now());
+                self.take_plan(id, Purpose::Trim(id, extent), cx.now());
                 self.trim_buffered(id, cx);
                 self.complete_if_done(id, cx);
             }
@@ -164,6 +165,7 @@ impl<P: Probe> Ssd<P> {
     fn flush_buffer(&mut self, id: RequestId, cx: &mut Cx) {
         let buffered = self.buffered();
         if buffered.is_protected {
+            self.wait_for_records(id);
             return self.complete_if_done(id, cx);
         }
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
@@ -173,6 +175,7 @@ impl<P: Probe> Ssd<P> {
             entries += 1;
         }
         self.requests[id.idx()].remaining = entries;
+        self.wait_for_records(id);
         self.buffer_changed = true;
         self.complete_if_done(id, cx);
     }
@@ -271,6 +274,9 @@ impl<P: Probe> Ssd<P> {
         } else if P::CAN_BE_CUT && ended.request == RequestId::RECOVERY {
             cold_path();
             self.recovery_op_ended();
+        } else if ended.request == RequestId::RECOVERY_LOG {
+            cold_path();
+            self.log_op_ended(cx);
         } else if ended.request.as_background().is_none() {
             self.batch_op_ended(ended.request, ended.number, cx);
         }

@@ -27,6 +27,7 @@ mod host_link;
 mod idle;
 mod link;
 mod recovery;
+mod recovery_log;
 mod requests;
 pub mod settings;
 mod untimed;
@@ -36,6 +37,7 @@ use host_link::LinkShares;
 use idle::IdleWork;
 use link::Link;
 use recovery::Recovery;
+use recovery_log::RecoveryLog;
 use requests::Active;
 use settings::Settings;
 pub use untimed::Untimed;
@@ -61,6 +63,10 @@ pub struct Ssd<P: Probe> {
     idle_work: Option<Box<IdleWork>>,
     /// After a power cut, the work that the drive does before it serves requests.
     recovery: Option<Box<Recovery>>,
+    /// What the drive writes to flash for that, if it does.
+    recovery_log: Option<Box<RecoveryLog>>,
+    /// Is there idle work or a recovery log to look after?
+    has_more_work: bool,
     /// Has the host sent its last request?
     draining: bool,
     /// The first of the drive's seats, that of die 0.
@@ -89,6 +95,7 @@ impl<P: Probe> Ssd<P> {
         let mut accounts = SsdAccounts::new(&settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
         let idle_work = firmware.ftl.idle_pace().map(|pace| Box::new(IdleWork::new(pace)));
         accounts.free_blocks = firmware.blocks.all_free_blocks();
+        let recovery_log = RecoveryLog::new(settings, &firmware, &geometry).map(Box::new);
         Ssd {
             logical_bytes: settings.device.logical_bytes,
             flash: MeteredFlash { array, accounts },
@@ -100,8 +107,10 @@ impl<P: Probe> Ssd<P> {
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             buffer_changed: false,
+            has_more_work: idle_work.is_some() || recovery_log.is_some(),
             idle_work,
             recovery: None,
+            recovery_log,
             draining: false,
             first_seat: 0,
             seats: LinkSeats::default(),
@@ -112,6 +121,18 @@ impl<P: Probe> Ssd<P> {
     /// The flash operations under way.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
         self.controller.under_way()
+    }
+
+    /// Looks after idle work and the recovery log at the end of an instant. Erases that are planned now may wait for the log, which
+    /// then goes on at once: perhaps nothing else happens any more.
+    #[inline(never)]
+    fn settle_more_work(&mut self, cx: &mut Cx) {
+        self.settle_idle_work(cx);
+        self.settle_log(cx);
+        if self.recovery_log.is_some() {
+            self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
+            self.settle_log(cx);
+        }
     }
 
     /// Takes the drive apart: its accounts, its firmware and its flash.
@@ -179,9 +200,9 @@ impl<P: Probe> Device for Ssd<P> {
             cold_path();
             self.settle_buffer(cx);
         }
-        if self.idle_work.is_some() {
+        if self.has_more_work {
             cold_path();
-            self.settle_idle_work(cx);
+            self.settle_more_work(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
         P::CAN_BE_CUT && !cx.done.is_empty() // requests that waited for the recovery may have ended
@@ -215,6 +236,7 @@ impl<P: Probe> Device for Ssd<P> {
         let reads_on = meter == AtEnd::ReadOn;
         self.controller.cut(now, &mut self.flash);
         let window = self.flash.accounts.close(now, self.firmware.blocks.all_free_blocks(), reads_on);
+        self.log_window_ends();
         let series = if meter == AtEnd::Deliver { self.flash.accounts.take_series() } else { None };
         self.flash.accounts.restart(now, reads_on);
         (window, series)

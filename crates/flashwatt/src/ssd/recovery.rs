@@ -2,19 +2,20 @@
 //!
 //! First the spare areas of all pages are read, on all dies at once. Then blocks in which nothing can be read are erased, and the
 //! translation layer does what it must ([`crate::ftl::Ftl::recover`]). The layer's tables are rebuilt before: what the scan finds
-//! does not depend on its time. If capacitors had brought a write buffer to flash, it is read back and goes its usual way, and
+//! does not depend on its time. The pages of the recovery log are read then, too. If capacitors had brought a write buffer to flash, it is read back and goes its usual way, and
 //! the blocks that held it are erased (`dump.rs`). No request is served until the end.
 
 use super::Ssd;
 use crate::connector::Cx;
 use crate::device::dump::DumpedUnit;
+use crate::device::recovery_log::LogFound;
 use crate::ftl::Plan;
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
 use crate::units::{BlockId, DieId, Nanos, Ppn, RequestId};
 
 /// Pages of each die that are scanned in one piece of work. Between pieces all dies wait for the last one.
-const PAGES_AT_ONCE: u32 = 256;
+const PAGES_AT_ONCE: usize = 256;
 
 /// What is left to do.
 pub(super) struct Recovery {
@@ -32,8 +33,10 @@ pub(super) struct Recovery {
 pub(super) enum Step {
     /// Program these pages with the content of the write buffer: what capacitors do at a cut.
     Dump(Vec<Ppn>),
-    /// Scan the pages of each die from this one on; then erase these blocks, in which nothing can be read.
-    Scan(u32, Vec<BlockId>),
+    /// Scan these pages of each die from this place on.
+    Scan(usize, Scan),
+    /// Read the pages of the recovery log. Then scan what came after its checkpoint, if it has one.
+    ReadLog(Scan),
     /// Whatever the translation layer needs.
     Layer,
     /// Read the content of the write buffer from flash.
@@ -50,11 +53,36 @@ pub(super) enum Step {
     Done(Nanos),
 }
 
+/// What a scan reads, and what comes after it.
+pub(super) struct Scan {
+    /// The pages of each die.
+    pages: Vec<Vec<Ppn>>,
+    /// Pages of each die that are scanned when the log has been read, if that has not been done yet.
+    tail: Option<Vec<Vec<Ppn>>>,
+    /// The pages of the recovery log.
+    log: Vec<Ppn>,
+    /// Blocks to erase, in which there is nothing to read.
+    void: Vec<BlockId>,
+}
+
 impl<P: Probe> Ssd<P> {
     /// Lets a drive whose tables have been rebuilt begin with its recovery. Nothing can be read in the blocks `unreadable`, which are
-    /// not erased. `dumped` is newer than what the layer has on flash.
-    pub(crate) fn begin_recovery(&mut self, unreadable: Vec<BlockId>, dumped: Vec<DumpedUnit>) {
-        self.begin_step(Step::Scan(0, unreadable), dumped);
+    /// not erased. `dumped` is newer than what the layer has on flash; `log` is what is left of the recovery log. With a
+    /// checkpoint `tail` has the pages of each die that are scanned besides the first one of each block.
+    pub(crate) fn begin_recovery(
+        &mut self,
+        unreadable: Vec<BlockId>,
+        dumped: Vec<DumpedUnit>,
+        log: LogFound,
+        tail: Option<Vec<Vec<Ppn>>>,
+    ) {
+        if let Some(of_drive) = &mut self.recovery_log {
+            of_drive.resume(&log);
+        }
+        let in_block = if tail.is_some() { 1 } else { self.geometry.pages_per_block };
+        let pages = (0..self.geometry.dies).map(|die| self.geometry.first_pages(DieId(die), in_block)).collect();
+        let scan = Scan { pages, tail, log: log.read, void: [unreadable, log.void].concat() };
+        self.begin_step(Step::Scan(0, scan), dumped);
     }
 
     pub(super) fn begin_step(&mut self, step: Step, dumped: Vec<DumpedUnit>) {
@@ -160,13 +188,8 @@ impl<P: Probe> Ssd<P> {
                 self.plan_dump(&pages);
                 Step::End
             }
-            Step::Scan(from, unreadable) if from == self.geometry.blocks_per_die * self.geometry.pages_per_block => {
-                for block in unreadable {
-                    self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Gc);
-                }
-                Step::Layer
-            }
-            Step::Scan(from, unreadable) => Step::Scan(self.plan_scan(from), unreadable),
+            Step::Scan(from, scan) => self.plan_scan(from, scan),
+            Step::ReadLog(scan) => self.plan_reads_of_log(scan),
             Step::Layer => {
                 self.firmware.recover(&self.flash.array);
                 if !self.firmware.plan.ops().is_empty() {
@@ -188,18 +211,28 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Plans the scan of the next pages of each die. Returns the page to continue at.
-    fn plan_scan(&mut self, from: u32) -> u32 {
-        let geometry = &self.geometry;
-        let pages_per_die = geometry.blocks_per_die * geometry.pages_per_block;
-        let end = pages_per_die.min(from + PAGES_AT_ONCE);
-        for page in from..end {
-            for die in 0..geometry.dies {
-                let ppn = Ppn((die * pages_per_die + page) * geometry.units_per_page);
-                read_spare(&mut self.firmware.plan, ppn, self.flash.array.is_programmed(geometry.place(ppn)));
+    /// Plans the scan of the next pages of each die. Returns what is left after it.
+    fn plan_scan(&mut self, from: usize, scan: Scan) -> Step {
+        let end = scan.pages.iter().map(Vec::len).max().unwrap_or(0).min(from + PAGES_AT_ONCE);
+        for at in from..end {
+            for &ppn in scan.pages.iter().filter_map(|of_die| of_die.get(at)) {
+                read_spare(&mut self.firmware.plan, ppn, self.flash.array.is_programmed(self.geometry.place(ppn)));
             }
         }
-        end
+        if from < end { Step::Scan(end, scan) } else { Step::ReadLog(scan) }
+    }
+
+    /// Plans reads of the pages of the recovery log, and if nothing is to be scanned after that the erases of what is void. Returns
+    /// what is left then.
+    fn plan_reads_of_log(&mut self, scan: Scan) -> Step {
+        scan.log.iter().for_each(|&page| _ = self.firmware.plan.read(page, Cause::Map, None));
+        if let Some(pages) = scan.tail {
+            return Step::Scan(0, Scan { pages, tail: None, log: Vec::new(), ..scan });
+        }
+        for block in scan.void {
+            self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Gc);
+        }
+        Step::Layer
     }
 }
 

@@ -73,6 +73,7 @@ impl<P: Probe> Ssd<P> {
             }
             RequestKind::Flush => {
                 cold_path();
+                self.wait_for_records(id);
                 self.complete_if_done(id, cx); // a write without a buffer is on flash when it completes
             }
             _ => self.plan_extent(id, kind, extent, cx),
@@ -87,7 +88,10 @@ impl<P: Probe> Ssd<P> {
         match kind {
             RequestKind::Read => self.firmware.read(extent, &self.flash.array),
             RequestKind::Write => written = self.firmware.write(extent, &self.flash.array),
-            _ => self.firmware.trim(extent, &self.flash.array),
+            _ => {
+                self.note_trim(extent);
+                self.firmware.trim(extent, &self.flash.array);
+            }
         }
         let purpose = match kind {
             RequestKind::Read => Purpose::Read(&[extent]),
@@ -95,7 +99,7 @@ impl<P: Probe> Ssd<P> {
                 let tail_partial = extent.tail_partial && written == extent.pages;
                 Purpose::Write(id, Extent { pages: written, tail_partial, ..extent })
             }
-            _ => Purpose::Trim(extent),
+            _ => Purpose::Trim(id, extent),
         };
         let operations = self.take_plan(id, purpose, cx.now());
         if kind == RequestKind::Write {

@@ -1,6 +1,7 @@
 //! Settings of an SSD: those of its parts.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::cache::settings::WriteBuffer;
 use crate::controller::settings::Controller;
@@ -27,6 +28,46 @@ pub struct Settings {
     pub controller: Controller,
     /// Currents and voltages.
     pub energy: Energy,
+    /// What the drive writes to flash for its recovery from a power cut.
+    #[serde(skip_serializing_if = "Recovery::is_none")]
+    pub recovery: Recovery,
+}
+
+/// What a drive writes to flash so that it comes back after a power cut as the host was promised.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Recovery {
+    /// Whether trims are recorded.
+    pub trim_records: TrimRecords,
+    /// Bytes programmed, for all causes, after which the map is written to flash again; none if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_interval_bytes: Option<u64>,
+}
+
+/// Whether trims are recorded on flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrimRecords {
+    /// They are not: after a power cut old data may be seen.
+    #[default]
+    None,
+    /// In pages of records, each programmed when it is full, or when a flush asks for it.
+    Page,
+}
+
+impl Recovery {
+    /// Whether trims are recorded.
+    pub fn records_trims(&self) -> bool {
+        self.trim_records == TrimRecords::Page
+    }
+
+    /// Whether the drive has a recovery log.
+    pub fn has_log(&self) -> bool {
+        !self.is_none()
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Settings {

@@ -1,5 +1,6 @@
 //! Power cuts: every translation layer comes back, and holds what the host was promised.
 
+mod checkpoints;
 #[path = "../common/mod.rs"]
 mod common;
 mod dump;
@@ -7,6 +8,7 @@ mod dump;
 #[allow(dead_code)] // the contracts use the rest
 mod schemes;
 mod shrink;
+mod trims;
 
 use std::collections::BTreeSet;
 
@@ -31,6 +33,12 @@ const CAPACITORS: [&str; 4] = [BUFFER[0], BUFFER[1], BUFFER[2], "write_buffer.pr
 /// Multi-level cells without protection.
 const PAIRED: &str = "device.nand.paired_pages=\"unprotected\"";
 
+/// Trims are recorded.
+const TRIMS: &str = "recovery.trim_records=\"page\"";
+
+/// A checkpoint after sixteen pages.
+const CHECKPOINTS: &str = "recovery.checkpoint_interval_bytes=65536";
+
 /// A tiny drive whose power can be cut: one block of each die more than the least. Layers that merge blocks need it. Page maps that
 /// collect blocks with hardly a page to gain need it after two cuts of one collection, each of which spoils a page. With
 /// capacitors there are also blocks for the twelve pages of the buffer, each of four pages or more.
@@ -44,14 +52,17 @@ fn drive(scheme: &Scheme, rng: &mut Rng, more: &[&str]) -> Config {
     load_sets(&sets)
 }
 
-/// Requests of all kinds, some of them at the same time.
-fn requests(rng: &mut Rng, number: usize, drive_bytes: u64) -> Vec<Request> {
+/// Requests of all kinds, some of them at the same time; to a drive that records trims many trims and flushes.
+fn requests(rng: &mut Rng, number: usize, drive_bytes: u64, more: &[&str]) -> Vec<Request> {
     let mut now = 0;
+    let trims = more.contains(&TRIMS);
     let draw = |_| {
         now += [0, 0, rng.below(300_000), rng.below(6_000_000)][rng.below(4) as usize];
         let drawn = draw_request(rng, drive_bytes);
         let (kind, bytes) = match rng.below(20) {
             0 => (RequestKind::Flush, 0),
+            1..4 if trims => (RequestKind::Flush, 0),
+            4..10 if trims => (RequestKind::Trim, drawn.bytes.min(8 * PAGE)),
             _ => (drawn.kind, drawn.bytes.min(8 * PAGE)),
         };
         let offset_bytes = if kind == RequestKind::Flush { 0 } else { drawn.offset_bytes };
@@ -86,7 +97,7 @@ fn loses(config: &Config, list: &[Request], bug: Bug) -> bool {
 
 /// Goes on after a cut, and serves requests to the end: then every unit holds what was written last.
 fn goes_on(config: &Config, remains: &Remains, rng: &mut Rng) {
-    let script = Script::new(&requests(rng, 40, config.logical_bytes()));
+    let script = Script::new(&requests(rng, 40, config.logical_bytes(), &[]));
     let drive = Powered::again(remains, script).finish().expect("it serves requests");
     let remains = flashwatt::crash::Witness::cut(&drive, 0); // nothing is under way
     assert!(remains.torn.is_empty() && remains.half_erased.is_empty());
@@ -98,7 +109,7 @@ fn goes_on(config: &Config, remains: &Remains, rng: &mut Rng) {
 fn cut_everywhere(scheme: &Scheme, seed: u64, more: &[&str]) -> usize {
     let mut rng = Rng::new(seed);
     let config = drive(scheme, &mut rng, more);
-    let list = requests(&mut rng, 400, config.logical_bytes());
+    let list = requests(&mut rng, 400, config.logical_bytes(), more);
     let mut powered = Powered::new(&config, Script::new(&list), &mut |_| true).expect("its power can be cut");
     let (mut cuts, mut lost) = (0, 0);
     while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
@@ -164,20 +175,57 @@ fn every_instant_with_paired_pages_and_capacitors() {
     for_each_scheme(&some, 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &sets), 0));
 }
 
+/// Some schemes of each layer suffice: the log knows no layer.
+fn with_trims() -> Vec<Scheme> {
+    some_schemes().into_iter().step_by(2).collect()
+}
+
+#[test]
+fn every_instant_with_recorded_trims() {
+    for_each_scheme(&with_trims(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &[TRIMS]), 0));
+}
+
+#[test]
+fn every_instant_with_recorded_trims_and_a_buffer() {
+    let sets = [&BUFFER[..], &[TRIMS]].concat();
+    for_each_scheme(&with_trims(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
+}
+
+/// Schemes whose layer has checkpoints.
+fn with_checkpoints() -> Vec<Scheme> {
+    let has_them = |scheme: &Scheme| load_scheme(scheme).ssd().ftl.name() == "page";
+    some_schemes().into_iter().filter(has_them).collect()
+}
+
+#[test]
+fn every_instant_with_checkpoints() {
+    for_each_scheme(&with_checkpoints(), 1, |scheme, seed| {
+        assert_eq!(cut_everywhere(scheme, seed, &[CHECKPOINTS]), 0);
+    });
+}
+
+#[test]
+fn every_instant_with_checkpoints_recorded_trims_and_a_buffer() {
+    let sets = [&BUFFER[..], &[CHECKPOINTS, TRIMS]].concat();
+    for_each_scheme(&with_checkpoints(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
+}
+
 /// Cuts at every instant of a drive with a fault find it.
 #[test]
 fn faults_on_purpose_are_found() {
-    let bugs: [(Bug, &[&str]); 6] = [
+    let bugs: [(Bug, &[&str]); 7] = [
         (Bug::VersionOfCopy, &[]),
         (Bug::OlderVersion, &[]),
         (Bug::TornBelieved, &[]),
         (Bug::AcknowledgedEarly, &BUFFER),
         (Bug::ErasedBeforeCopied, &[]),
         (Bug::DumpForgotten, &CAPACITORS),
+        (Bug::TrimForgotten, &[TRIMS]),
     ];
     for layer in ["page", "fast", "dftl"] {
         let scheme = some_schemes().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
-        for (bug, more) in bugs {
+        let of_page = [(Bug::CheckpointOlder, &[CHECKPOINTS][..])];
+        for (bug, more) in bugs.into_iter().chain(of_page.into_iter().filter(|_| layer == "page")) {
             let lost = run_that_loses(bug, &scheme.clone().expect("every layer has a scheme"), more);
             assert!(lost.is_some(), "{bug:?} is not found with the layer {layer}");
         }
@@ -198,7 +246,7 @@ fn run_that_loses(bug: Bug, scheme: &Scheme, more: &[&str]) -> Option<(Config, V
     let of_seed = |seed| {
         let mut rng = Rng::new(seed);
         let config = drive(scheme, &mut rng, more);
-        let list = requests(&mut rng, 400, config.logical_bytes());
+        let list = requests(&mut rng, 400, config.logical_bytes(), more);
         (config, list)
     };
     (0..64).map(of_seed).find(|(config, list)| loses(config, list, bug))
@@ -226,7 +274,7 @@ fn a_scan_takes_what_its_closed_form_says() {
 fn cut_at_random(scheme: &Scheme, seed: u64, cuts: usize, more: &[&str]) {
     let mut rng = Rng::new(!seed);
     let config = drive(scheme, &mut rng, more);
-    let script = Script::new(&requests(&mut rng, 2_000, config.logical_bytes()));
+    let script = Script::new(&requests(&mut rng, 2_000, config.logical_bytes(), more));
     let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
     for _ in 0..cuts {
         powered.advance(powered.now_ns() + 1 + rng.below(20_000_000)).expect("it goes on");
@@ -266,6 +314,27 @@ fn random_cuts_with_paired_pages_and_during_recovery() {
     for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[PAIRED]));
 }
 
+#[test]
+fn random_cuts_with_recorded_trims_and_during_recovery() {
+    let sets = [&CAPACITORS[..], &[TRIMS]].concat();
+    for_each_scheme(&with_trims(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+}
+
+#[test]
+fn random_cuts_with_checkpoints_and_during_recovery() {
+    let sets = [&CAPACITORS[..], &[CHECKPOINTS]].concat();
+    for_each_scheme(&with_checkpoints(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+    let (some, sets) = (in_order(), [PAIRED, CHECKPOINTS, TRIMS]);
+    let some: Vec<Scheme> = with_checkpoints().into_iter().filter(|scheme| some.contains(scheme)).collect();
+    for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, !seed, random_cuts(), &sets));
+}
+
+#[test]
+fn random_cuts_with_recorded_trims_and_paired_pages() {
+    let some: Vec<Scheme> = in_order().into_iter().step_by(2).collect();
+    for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[PAIRED, TRIMS]));
+}
+
 /// Schemes of RFTL with a replica of each page of the map.
 fn with_replicas() -> Vec<Scheme> {
     let has_replica = |scheme: &Scheme| {
@@ -283,7 +352,7 @@ fn page_without_copy(scheme: &Scheme, seed: u64, bug: Bug) -> Option<String> {
     let logical = config.logical_bytes() / PAGE;
     let entries_per_page = 4096 / 512;
     let pages = logical.div_ceil(entries_per_page);
-    let script = Script::new(&requests(&mut rng, 400, config.logical_bytes()));
+    let script = Script::new(&requests(&mut rng, 400, config.logical_bytes(), &[]));
     let mut powered = Powered::faulty(&config, script, bug, &mut |_| true).expect("its power can be cut");
     let mut writes = 0;
     while powered.operations() < 2 * OPERATIONS && powered.step().expect("it goes on") {

@@ -53,6 +53,21 @@ const CASES: &[Case] = &[
         &[],
         &["my.toml:2:1: device.nand.paired_pages", "`backup`", "`unprotected`"],
     ),
+    (
+        "[recovery]\ntrim_records = \"pages\"\n",
+        &[],
+        &["my.toml:2:1: recovery.trim_records", "`pages`", "did you mean `page`?"],
+    ),
+    (
+        "ftl = \"dftl\"\n[recovery]\ncheckpoint_interval_bytes = 65536\n",
+        &[],
+        &["my.toml:3:1: recovery.checkpoint_interval_bytes", "no checkpoints", "ftl = \"dftl\"", "ftl = \"page\""],
+    ),
+    (
+        "[recovery]\ntrim_records = \"page\"\n[run]\nreplay = \"flashsim\"\n",
+        &[],
+        &["my.toml:2:1: recovery.trim_records", "needs a clock", "\"none\""],
+    ),
     ("[device.nand]\nprogram_order = \"ascend\"\n", &[], &["my.toml:2:1", "`ascend`", "`any`"]),
     ("[energy]\nmode = \"terminals\"\n", &[], &["my.toml:2:1: energy.mode", "did you mean `terminal`?"]),
     ("[energy]\nidle_accounting = \"alwayson\"\n", &[], &["my.toml:2:1", "did you mean `always_on`?"]),

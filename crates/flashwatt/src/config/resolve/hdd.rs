@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::settings::{Checker, KeySource, Node, Value, field, join};
 
 /// The tables of an SSD, which a disk has not.
-const OF_AN_SSD: [&str; 6] = ["ftl", "gc", "wear", "write_buffer", "controller", "energy"];
+const OF_AN_SSD: [&str; 7] = ["ftl", "gc", "wear", "write_buffer", "recovery", "controller", "energy"];
 /// What the table `device` may say of a disk.
 const OF_EVERY_DRIVE: [&str; 2] = ["preset", "description"];
 

@@ -3,6 +3,7 @@
 use crate::config::raw::{self, Raw};
 use crate::config::{Flashsim, PartialPages, Replay};
 use crate::settings::{Checker, field};
+use crate::ssd::settings::TrimRecords;
 use crate::units::SECTOR_BYTES;
 
 /// How the drive takes the requests.
@@ -34,6 +35,12 @@ fn check_clock(c: &mut Checker, raw: &Raw) {
             "requests one after another, or their stream behind a host: --dispatch-log",
         ),
         ("write_buffer.bytes", raw.write_buffer.bytes.is_some_and(|bytes| bytes > 0), "write_buffer.bytes = 0"),
+        (
+            "recovery.trim_records",
+            raw.recovery.trim_records.is_some_and(|records| records != TrimRecords::None),
+            "recovery.trim_records = \"none\"",
+        ),
+        ("recovery.checkpoint_interval_bytes", raw.recovery.checkpoint_interval_bytes.is_some(), "no such key"),
         ("controller.power_budget_ma", raw.controller.power_budget_ma.is_some(), "no such key"),
         ("controller.power_budget_w", raw.controller.power_budget_w.is_some(), "no such key"),
         ("run.warmup.seconds", raw.run.warmup.seconds.is_some(), "run.warmup.requests"),

@@ -2,7 +2,7 @@
 
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, chosen, energy, rate_or_none, registered};
 use crate::cache::settings::{Capacitors, Protection};
-use crate::config::capacity::{self, FlashShape, Watermarks};
+use crate::config::capacity::{self, FlashShape, LogNeeds, Needs, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
 use crate::config::raw::{self, Raw};
 use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
@@ -13,6 +13,7 @@ use crate::energy::settings::Energy;
 use crate::ftl;
 use crate::gc::{self, Gc, GcPolicy};
 use crate::settings::{Checker, Field, field};
+use crate::ssd::settings::{Recovery, TrimRecords};
 use crate::units::Nanos;
 use crate::wear::{self, Wear};
 
@@ -39,10 +40,15 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes, &energy);
+    let recovery = recovery(c, &raw.recovery, &ftl);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
     // The drive of a snapshot had the room that it needs, and binds what that depends on.
     let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty | raw::Precondition::Snapshot(_)));
-    let capacity = capacity::resolve(c, &raw.device, &geometry, &watermarks, &ftl, filled);
+    let is_paired = raw.device.nand.paired_pages.is_some();
+    let log =
+        recovery.has_log().then_some(LogNeeds { recovery: &recovery, buffer_bytes: write_buffer.bytes, is_paired });
+    let capacity =
+        capacity::resolve(c, &raw.device, &geometry, &Needs { ftl: &ftl, watermarks: &watermarks, filled, log });
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let queue_depth = host_link.queue_depth;
@@ -51,7 +57,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
         ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
         let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
         let gc = collection(c, &raw.gc, policy, &watermarks, die_blocks)?;
-        Some(Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, controller, energy })))
+        Some(Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, controller, energy, recovery })))
     };
     Resolved { drive: whole(), logical_bytes, queue_depth }
 }
@@ -143,6 +149,7 @@ fn device(
         block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
         recovery_blocks: 0,
         dump_blocks: 0,
+        log_blocks: capacity.log_blocks,
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
@@ -262,6 +269,20 @@ fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32, energy
         idle_ns: c.number(field!("write_buffer", raw.idle_ns), IDLE_NS, 1..=NS_MAX),
         capacitors: capacitors(c, raw, bytes, energy),
     }
+}
+
+/// What the drive writes to flash for its recovery.
+fn recovery(c: &mut Checker, raw: &raw::Recovery, ftl: &ftl::Settings) -> Recovery {
+    const KEY: &str = "recovery.checkpoint_interval_bytes";
+    let recovery = Recovery {
+        trim_records: c.choice(field!("recovery", raw.trim_records), TrimRecords::None),
+        checkpoint_interval_bytes: c.optional(field!("recovery", raw.checkpoint_interval_bytes), 1..=COUNT_MAX),
+    };
+    if recovery.checkpoint_interval_bytes.is_some() && !ftl.has_checkpoints() {
+        let fault = c.fault(KEY, "this translation layer has no checkpoints").found(format!("ftl = {:?}", ftl.name()));
+        c.push(fault.expected("ftl = \"page\", or no such key"));
+    }
+    recovery
 }
 
 /// The capacitors of a write buffer. Their voltages without them, and they without a buffer, are faults.

@@ -56,6 +56,7 @@ pub struct Settings {
 impl Scheme for PageFtl {
     const DOC: &'static str = "page mapping, the whole map in DRAM";
     const COLLECTS: bool = true;
+    const HAS_CHECKPOINTS: bool = true;
     const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.page);
     type Options = Options;
     type Settings = Settings;

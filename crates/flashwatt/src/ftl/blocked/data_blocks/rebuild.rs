@@ -176,6 +176,8 @@ impl DataBlocks {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use crate::config;
     use crate::device::settings::ProgramOrder;
     use crate::device::spare::{Flash, Found, Spare, SpareAreas, Ties};
@@ -208,7 +210,14 @@ mod tests {
             program(2, offset, if logged.contains(&offset) { 2 } else { 1 }, 20 + u64::from(offset));
         }
         [(0, 8), (1, 7), (2, 6)].iter().for_each(|&(block, pages)| array.lay_down(BlockId(block), pages));
-        let flash = Flash { array: &array.clone(), areas: &areas, half_erased: &[], dump_blocks: &[] };
+        let flash = Flash {
+            array: &array.clone(),
+            areas: &areas,
+            half_erased: &[],
+            kept_blocks: &[],
+            trims: &BTreeMap::new(),
+            checkpoint: None,
+        };
         let found = Found::scan(flash, Ties::Source);
         let firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), 1, &geometry);
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(100));

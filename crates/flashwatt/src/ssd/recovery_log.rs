@@ -1,0 +1,332 @@
+//! The recovery log: what the drive writes to flash so that it comes back after a power cut as the host was promised
+//! ([`crate::device::recovery_log`] has its layout).
+//!
+//! A trim is noted in memory. A page of records is programmed when it is full, or when a flush waits for it; the flush completes when
+//! the trims before it are on flash. One page is programmed at a time. A unit that has been trimmed stays noted until a snapshot finds
+//! newer data of it on flash, so that no write has to tell the log anything.
+//!
+//! The block whose data a trim has voided is not erased before the trim is on flash. That data may be all that hides what was there
+//! before an earlier trim, whose record is gone.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::Ssd;
+use super::settings::Settings;
+use crate::connector::{Cx, Extent};
+use crate::device::Geometry;
+use crate::device::recovery_log::{
+    LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_bytes, checkpoint_pages, records_per_page,
+};
+use crate::firmware::Firmware;
+use crate::operation::Cause;
+use crate::probe::{Probe, Purpose};
+use crate::units::{BlockId, Lpn, RequestId};
+
+/// The log of a drive.
+pub(super) struct RecoveryLog {
+    areas: LogAreas,
+    /// The area that takes the next page, and the number of that page in it.
+    area: usize,
+    next: usize,
+    records_per_page: usize,
+    bits_per_page: usize,
+    /// Whether trims are recorded.
+    has_records: bool,
+    /// Pages of a checkpoint; 0 without.
+    checkpoint_pages: usize,
+    /// Pages programmed on the drive after which a checkpoint is due, and how many there had been at the last one, if there was one.
+    interval_pages: u64,
+    last_checkpoint: Option<u64>,
+    /// Pages programmed on the drive in earlier windows of the run.
+    programs_before: u64,
+    /// By unit: whether it was trimmed, and a snapshot has not found newer data of it on flash since.
+    trimmed: Vec<bool>,
+    /// Trims that no page has.
+    pending: VecDeque<Trim>,
+    /// Trims so far, and how many of them are on flash.
+    noted: u64,
+    recorded: u64,
+    /// What is to be done one after another; the first of it is under way if `remaining` is not 0.
+    todo: VecDeque<Step>,
+    /// Operations under way.
+    remaining: u32,
+    /// Whether an erase waits for a trim that no page has.
+    erase_waits: bool,
+    /// Flushes, and the number of trims that each waits for.
+    waiting: VecDeque<(RequestId, u64)>,
+}
+
+/// A trim that is not on flash.
+struct Trim {
+    first: u32,
+    units: u32,
+    /// The blocks that it keeps from being erased.
+    held: Vec<BlockId>,
+}
+
+/// A piece of work.
+enum Step {
+    /// Program pages. Then so many trims are on flash, and these blocks may be erased.
+    Program(Vec<LogPage>, u64, Vec<BlockId>),
+    /// Erase the blocks of an area.
+    Erase(usize),
+}
+
+impl RecoveryLog {
+    /// An empty log, if there are blocks for it.
+    pub fn new(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
+        let kept = &firmware.log_blocks;
+        if kept.is_empty() {
+            return None;
+        }
+        let (page_bytes, recovery) = (geometry.page_bytes(), &settings.recovery);
+        let bytes = checkpoint_bytes(firmware.ftl.mapping_bytes().into(), geometry.blocks.into());
+        Some(RecoveryLog {
+            areas: LogAreas::new(kept, geometry, settings.device.nand.paired_pages.is_some()),
+            area: 0,
+            next: 0,
+            records_per_page: records_per_page(page_bytes) as usize,
+            bits_per_page: bits_per_page(page_bytes) as usize,
+            has_records: recovery.records_trims(),
+            checkpoint_pages: recovery.checkpoint_interval_bytes.map_or(0, |_| checkpoint_pages(bytes, page_bytes))
+                as usize,
+            interval_pages: recovery.checkpoint_interval_bytes.unwrap_or(0).div_ceil(u64::from(page_bytes)),
+            last_checkpoint: None,
+            programs_before: 0,
+            trimmed: vec![false; geometry.logical_units as usize],
+            pending: VecDeque::new(),
+            noted: 0,
+            recorded: 0,
+            todo: VecDeque::new(),
+            remaining: 0,
+            erase_waits: false,
+            waiting: VecDeque::new(),
+        })
+    }
+
+    /// Goes on behind what a scan has found after a power cut.
+    pub fn resume(&mut self, found: &LogFound) {
+        (self.area, self.next) = (found.area, found.next);
+        self.last_checkpoint = found.checkpoint.as_ref().map(|_| 0);
+        found.trims.keys().for_each(|lpn| self.trimmed[lpn.idx()] = true);
+    }
+
+    /// The host trims units.
+    fn note(&mut self, trim: Trim) {
+        self.trimmed[trim.first as usize..(trim.first + trim.units) as usize].fill(true);
+        self.pending.push_back(trim);
+        self.noted += 1;
+    }
+
+    /// A flush waits for all trims so far. Returns false if they are on flash.
+    fn holds_back(&mut self, flush: RequestId) -> bool {
+        let waits = self.recorded < self.noted;
+        if waits {
+            self.waiting.push_back((flush, self.noted));
+        }
+        waits
+    }
+
+    /// Whether there is something to do, when so many pages have been programmed on the drive.
+    fn has_work(&self, programs: u64) -> bool {
+        !self.todo.is_empty() || self.wants_page() || self.wants_checkpoint(programs)
+    }
+
+    /// Finds what is to be done next. `newer`: what there is of a unit that was written after its last trim.
+    fn find_work(&mut self, programs: u64, newer: impl Fn(Lpn) -> Newer) {
+        if !self.todo.is_empty() {
+            return;
+        }
+        if self.wants_checkpoint(programs) || (self.wants_page() && self.next >= self.areas.pages[self.area].len()) {
+            self.begin_area(programs, newer);
+        } else if self.wants_page() {
+            let page = self.page_of_records();
+            self.todo.push_back(page);
+        }
+    }
+
+    /// Whether a page of records is to be programmed: there is one, or a flush or an erase waits for it.
+    fn wants_page(&self) -> bool {
+        let is_awaited = !self.waiting.is_empty() || self.erase_waits;
+        self.pending.len() >= self.records_per_page || (is_awaited && !self.pending.is_empty())
+    }
+
+    fn wants_checkpoint(&self, programs: u64) -> bool {
+        let is_due = |last: u64| programs >= last + self.interval_pages;
+        self.checkpoint_pages > 0 && self.last_checkpoint.is_none_or(is_due)
+    }
+
+    fn page_of_records(&mut self) -> Step {
+        let records: Vec<Trim> = self.pending.drain(..self.pending.len().min(self.records_per_page)).collect();
+        let trims = records.iter().flat_map(|trim| trim.first..trim.first + trim.units).map(Lpn).collect();
+        let recorded = self.noted - self.pending.len() as u64;
+        let held = records.into_iter().flat_map(|trim| trim.held).collect();
+        Step::Program(vec![LogPage { part: Part::Records, trims }], recorded, held)
+    }
+
+    /// Begins the other area with a snapshot, which holds all trims so far. Does nothing while so many trimmed units are on their
+    /// way to flash again that it has no room for their records.
+    fn begin_area(&mut self, programs: u64, newer: impl Fn(Lpn) -> Newer) {
+        let (mut with_bit, mut with_record) = (Vec::new(), Vec::new());
+        for lpn in (0..self.trimmed.len() as u32).map(Lpn).filter(|lpn| self.trimmed[lpn.idx()]).collect::<Vec<_>>() {
+            match newer(lpn) {
+                Newer::Nothing => with_bit.push(lpn),
+                Newer::OnItsWay => with_record.push(lpn),
+                Newer::OnFlash => self.trimmed[lpn.idx()] = false,
+            }
+        }
+        let bits = if self.has_records { self.trimmed.len().div_ceil(self.bits_per_page) } else { 0 };
+        let of = self.checkpoint_pages + bits + with_record.len().div_ceil(self.records_per_page);
+        if of > self.areas.pages[1 - self.area].len() {
+            return;
+        }
+        let mut trims = vec![Vec::new(); self.checkpoint_pages + bits];
+        for lpn in with_bit {
+            trims[self.checkpoint_pages + lpn.idx() / self.bits_per_page].push(lpn);
+        }
+        trims.extend(with_record.chunks(self.records_per_page).map(<[Lpn]>::to_vec));
+        let part = |at| Part::Snapshot { at, of: of as u32 };
+        let pages: Vec<LogPage> =
+            trims.into_iter().zip(0..).map(|(trims, at)| LogPage { part: part(at), trims }).collect();
+        let at_once = pages.chunks(self.areas.blocks[0].len());
+        self.todo.extend(at_once.map(|pages| Step::Program(pages.to_vec(), self.recorded, Vec::new())));
+        if let Some(Step::Program(_, recorded, held)) = self.todo.back_mut() {
+            *recorded = self.noted;
+            held.extend(self.pending.drain(..).flat_map(|trim| trim.held));
+        }
+        if self.next > 0 {
+            self.todo.push_back(Step::Erase(self.area));
+        }
+        self.last_checkpoint = Some(programs);
+        (self.area, self.next) = (1 - self.area, 0);
+    }
+
+    /// A step has ended. Returns the flushes that need not wait any longer.
+    fn step_ended(&mut self) -> Vec<RequestId> {
+        if let Some(Step::Program(_, recorded, _)) = self.todo.pop_front() {
+            self.recorded = recorded;
+        }
+        let done = self.waiting.iter().take_while(|(_, trims)| *trims <= self.recorded).count();
+        self.waiting.drain(..done).map(|(flush, _)| flush).collect()
+    }
+}
+
+/// What there is of a unit that was written after its last trim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Newer {
+    /// Nothing.
+    Nothing,
+    /// Data in the write buffer, or a program that has not ended.
+    OnItsWay,
+    /// Data on flash.
+    OnFlash,
+}
+
+impl<P: Probe> Ssd<P> {
+    /// Notes a trim for the log, if there is one, before it is planned.
+    #[inline(never)]
+    pub(super) fn note_trim(&mut self, extent: Extent) {
+        let Some(log) = self.recovery_log.as_mut().filter(|log| log.has_records) else { return };
+        let last = extent.pages - 1;
+        let first = extent.first.0 + u32::from(extent.is_partial(0));
+        let end = extent.first.0 + last + u32::from(!extent.is_partial(last));
+        if first >= end {
+            return;
+        }
+        let places = (first..end).filter_map(|unit| self.firmware.ftl.lookup(Lpn(unit)));
+        let held: BTreeSet<BlockId> = places.map(|ppn| self.geometry.block_of(ppn)).collect();
+        held.iter().for_each(|&block| self.flash.array.hold(block));
+        log.note(Trim { first, units: end - first, held: held.into_iter().collect() });
+    }
+
+    /// Makes a flush wait for the records of the trims before it.
+    pub(super) fn wait_for_records(&mut self, flush: RequestId) {
+        if self.recovery_log.as_mut().is_some_and(|log| log.holds_back(flush)) {
+            self.requests[flush.idx()].remaining += 1;
+        }
+    }
+
+    /// Called after all events and requests of an instant: begins the next step if the one before it has ended.
+    #[inline(never)]
+    pub(super) fn settle_log(&mut self, cx: &mut Cx) {
+        let Some(mut log) = self.recovery_log.take() else { return };
+        let programs = log.programs_before + self.flash.accounts.ledger.programs();
+        let is_held = |block| log.pending.iter().any(|trim| trim.held.contains(&block));
+        log.erase_waits = self.flash.array.waiting_erases().any(is_held);
+        let is_recovering = self.recovery.is_some() && self.recovered_ns().is_none();
+        if log.remaining == 0 && !is_recovering && log.has_work(programs) {
+            let in_buffer = self.buffered_units();
+            let newer = |lpn| match self.firmware.ftl.lookup(lpn) {
+                _ if in_buffer.contains(&lpn) => Newer::OnItsWay,
+                Some(ppn) if self.flash.array.is_programmed(self.geometry.place(ppn)) => Newer::OnFlash,
+                Some(_) => Newer::OnItsWay,
+                None => Newer::Nothing,
+            };
+            log.find_work(programs, newer);
+            log.remaining = self.begin_log_step(&mut log, cx);
+        }
+        self.recovery_log = Some(log);
+    }
+
+    /// Plans the next step, and gives it to the controller. Returns the number of its operations.
+    fn begin_log_step(&mut self, log: &mut RecoveryLog, cx: &mut Cx) -> u32 {
+        let Firmware { plan, .. } = &mut self.firmware;
+        plan.clear();
+        let of_map = std::mem::replace(&mut plan.map_copies, 1);
+        let purpose = match log.todo.front() {
+            None => return 0,
+            Some(Step::Program(pages, _, held)) => {
+                for &ppn in &log.areas.pages[log.area][log.next..log.next + pages.len()] {
+                    let op = plan.program(ppn, Cause::Map, None);
+                    held.iter().for_each(|&block| plan.replaces(op, block));
+                }
+                log.next += pages.len();
+                Purpose::Log(pages)
+            }
+            Some(Step::Erase(area)) => {
+                let used = |block: &&BlockId| self.flash.array.planned_pages(**block) > 0;
+                for &block in log.areas.blocks[*area].iter().filter(used) {
+                    plan.erase(self.geometry.first_ppn(block), Cause::Map);
+                }
+                Purpose::Background
+            }
+        };
+        self.flash.accounts.planned(cx.now(), &self.firmware.plan);
+        self.flash.accounts.probe.planned(purpose, &self.firmware);
+        let operations = self.controller.admit(RequestId::RECOVERY_LOG, &self.firmware, &mut self.flash);
+        self.firmware.plan.map_copies = of_map;
+        if let Some(Step::Program(_, _, held)) = log.todo.front_mut() {
+            for block in held.drain(..) {
+                let erase = self.flash.array.release(block);
+                debug_assert!(erase.is_none(), "the programs hold the block now");
+            }
+        }
+        operations
+    }
+
+    /// A window of the run ends.
+    pub(super) fn log_window_ends(&mut self) {
+        if let Some(log) = &mut self.recovery_log {
+            log.programs_before += self.flash.accounts.ledger.programs();
+        }
+    }
+
+    /// An operation of the log has ended.
+    pub(super) fn log_op_ended(&mut self, cx: &mut Cx) {
+        let Some(log) = &mut self.recovery_log else { return };
+        log.remaining -= 1;
+        if log.remaining > 0 {
+            return;
+        }
+        for id in log.step_ended() {
+            self.requests[id.idx()].remaining -= 1;
+            self.complete_if_done(id, cx);
+        }
+    }
+
+    /// The units of which the write buffer has an entry.
+    fn buffered_units(&self) -> BTreeSet<Lpn> {
+        let Some(buffered) = &self.buffered else { return BTreeSet::new() };
+        buffered.buffer.kept().iter().map(|kept| buffered.buffer.content(kept.entry).lpn).collect()
+    }
+}
