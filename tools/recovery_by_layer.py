@@ -5,8 +5,8 @@
 
 A drive of preset `limit` (8 channels of 4 dies) with pages of 16 KiB, blocks of 64 pages and 28 % of spare flash,
 filled, under 4,000 random writes. Each figure is the median of 5 cuts at random times. The last rows
-are of page mapping with checkpoints after so many bytes. All layers up to 64 GiB take
-some ten minutes. With `--draw` the table is not made but read from a text, and its two charts are written beside that:
+are of page mapping with checkpoints after this number of programmed bytes. All layers up to 64 GiB take some ten
+minutes. With `--draw` the table is not made but read from a text, and its two charts are written beside that:
 recovery-time.svg and recovery-energy.svg.
 """
 
@@ -59,11 +59,11 @@ def draw(text: Path) -> None:
     capacities = next(re.findall(r"\d+ GiB", line) for line in lines if line.startswith("| layer | "))
     rows: dict[str, list[Bar]] = {name: [] for name in CHARTS}
     for line in lines:
-        layer, figures = re.match(r"\| `(\w+)` \|", line), re.findall(r"([\d.]+) s, ([\d.]+) J", line)
+        layer, figures = re.match(r"\| `(\w+)`(, \d+ MiB)? \|", line), re.findall(r"([\d.]+) s, ([\d.]+) J", line)
         if layer and figures:
             for gib, pair in zip(capacities, figures, strict=True):
                 for name, value in zip(CHARTS, pair, strict=True):
-                    rows[name].append(Bar(layer[1], gib, float(value)))
+                    rows[name].append(Bar(layer[1] + (layer[2] or ""), gib, float(value)))
     for name, unit in CHARTS.items():
         title = f"Recovery {name} by translation layer and capacity"
         bars(title, SAID, rows[name], unit, log=True).save(text.parent / f"recovery-{name}.svg")
