@@ -354,6 +354,11 @@ def test_losses_are_found_and_counted(twice: Crash) -> None:
             {"write_buffer__bytes": 2**20, "write_buffer__protection": "capacitors"},
             r"device: too little spare flash for power cuts; found 512 pages; .* and 8 blocks of each die for the",
         ),
+        ({"device__nand__spare_bytes": 19}, "device.nand.spare_bytes: too small .*; found 19; expected 20 or more: 4 bytes"),
+        (
+            {"device__nand__spare_bytes": 55, "ftl__page__map_unit_bytes": 1024},
+            "device.nand.spare_bytes: .*; found 55; expected 56 or more: 4 times 4 bytes",
+        ),
         ({"host__scheduler": "noop"}, r"host: power cuts .* found \[host\]"),
         ({"array__members": 2}, "expected one SSD"),
         ({"run__replay": "flashsim"}, "run.replay: a power cut needs a clock"),
@@ -362,6 +367,11 @@ def test_losses_are_found_and_counted(twice: Crash) -> None:
 def test_wrong_arguments_name_themselves(drive: Config, asked: dict[str, Any], found: str) -> None:
     with pytest.raises(FlashwattError, match=found):
         fw.crash(drive, **asked)
+
+
+def test_a_spare_area_that_is_large_enough_changes_nothing(drive: Config) -> None:
+    """By hand: an owner of 4 bytes, a version of 8, and the number of the program, 8."""
+    assert fw.crash(drive, cuts=2, device__nand__spare_bytes=20).cuts.equals(fw.crash(drive, cuts=2).cuts)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 //! Configurations of drives whose power can be cut.
 
 use super::{Config, Drive, Replay, Run};
+use crate::device::spare;
 use crate::error::{Error, Fault};
 use crate::ftl::DriveSize;
 use crate::ssd::settings::Settings;
@@ -35,6 +36,7 @@ impl Config {
         }
         let mut config = self.clone();
         if let Drive::Ssd(ssd) = &mut config.drive {
+            check_spare_area(ssd)?;
             let recovery_blocks = if ssd.ftl.merges_at_recovery() { RECOVERY_BLOCKS } else { 0 };
             let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
             check_room(ssd, recovery_blocks, dump_blocks)?;
@@ -42,6 +44,22 @@ impl Config {
         }
         Ok(config.sealed())
     }
+}
+
+/// Checks that what a recovery reads of each page fits its spare area.
+fn check_spare_area(ssd: &Settings) -> Result<(), Error> {
+    let units = ssd.device.page_bytes / ssd.map_unit_bytes();
+    let (Some(has), needs) = (ssd.device.nand.spare_bytes, spare::bytes_of_page(units)) else { return Ok(()) };
+    if has >= needs {
+        return Ok(());
+    }
+    let fault = Fault::key("device.nand.spare_bytes", "too small for what a recovery from a power cut reads of a page");
+    let [owner, version, program] = spare::ENTRY_BYTES;
+    let each = if units == 1 { String::new() } else { format!("{units} times ") };
+    let expected = format!(
+        "{needs} or more: {each}{owner} bytes for the owner and {version} for the version of a map unit, and {program} for the program's number"
+    );
+    Err(fault.found(has).expected(expected).into())
 }
 
 /// Blocks of each die that hold a full write buffer, spread over the dies page by page.

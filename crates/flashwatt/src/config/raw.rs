@@ -158,6 +158,11 @@ pub struct Nand {
     /// A power cut during the program of an upper page spoils the lower one, too. Page 2k+1 of a block is the upper page of page
     /// 2k, as for `device.timing.program_upper_ns`. Power cuts alone heed it.
     pub paired_pages: Option<PairedPages>,
+    /// Bytes of a page's spare area that the error correction leaves. Without it there are as many as a recovery needs.
+    ///
+    /// A recovery needs an owner (4 bytes) and a version (8) of each map unit of the page, and the number of the page's program
+    /// (8). Power cuts alone heed it.
+    pub spare_bytes: Option<u32>,
 }
 
 /// `[gc]`

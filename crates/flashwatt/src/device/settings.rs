@@ -118,6 +118,9 @@ pub struct Nand {
     /// Whether two pages share cells, and what is done for them; none if each page has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired_pages: Option<PairedPages>,
+    /// Bytes of a page's spare area for what a recovery from a power cut reads there; none if there is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare_bytes: Option<u32>,
 }
 
 /// What is done for pages that share cells with another one, which a power cut during its program spoils.

@@ -22,6 +22,15 @@ pub struct Spare {
     pub is_torn: bool,
 }
 
+/// Bytes of an owner, of a version, and of a program's number. Choice: an address of the map, and counters that no run exhausts.
+pub(crate) const ENTRY_BYTES: [u32; 3] = [4, 8, 8];
+
+/// Bytes that the entries of a page with this number of map units take on flash: its program's number is one for all.
+pub(crate) fn bytes_of_page(units: u32) -> u32 {
+    let [owner, version, program] = ENTRY_BYTES;
+    units * (owner + version) + program
+}
+
 /// The spare areas of a drive.
 #[derive(Clone, Debug)]
 pub struct SpareAreas(Vec<Option<Spare>>);

@@ -26,6 +26,7 @@ const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
 const RATED_CYCLES_MAX: u32 = 1_000_000_000;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
+const SPARE_BYTES_MAX: u32 = 1 << 20;
 
 /// The SSD that the configuration describes.
 pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
@@ -158,6 +159,7 @@ fn device(
             copyback: c.choice(field!("device.nand", nand.copyback), false),
             rated_cycles: c.optional(field!("device.nand", nand.rated_cycles), 1..=RATED_CYCLES_MAX),
             paired_pages: paired_pages(c, nand),
+            spare_bytes: c.optional(field!("device.nand", nand.spare_bytes), 1..=SPARE_BYTES_MAX),
         },
     }
 }
