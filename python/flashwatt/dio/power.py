@@ -28,7 +28,7 @@ _UNIX_FROM_S = 1e9
 """Times from here on (2001) count from 1970, smaller ones from the beginning of the run."""
 _BYTES_MAX = 1 << 30
 _GAP_FACTOR, _GAP_LEAST_NS = 20, 100_000_000
-"""A gap of more than so many usual intervals, and of 0.1 s at least, is not covered by readings of power. Choice."""
+"""A gap of more than this number of usual intervals, and of 0.1 s at least, is not covered by readings. Choice."""
 
 
 class Readings:

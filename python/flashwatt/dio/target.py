@@ -66,7 +66,7 @@ class Power:
         return [sum(values) for values in zip(*self.rails.values(), strict=True)]
 
     def bins(self, per_bin: int) -> tuple[list[float], list[float]]:
-        """Means and maxima of so many intervals each."""
+        """Means and maxima of each `per_bin` intervals."""
         watts = self.watts
         groups = [watts[i : i + per_bin] for i in range(0, len(watts), per_bin)]
         return [sum(one) / len(one) for one in groups], [max(one) for one in groups]

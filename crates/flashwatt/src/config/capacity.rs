@@ -169,7 +169,7 @@ impl Needs<'_> {
         Room { pages, what: format!("{}, and {blocks} of each die for the recovery log", room.what) }
     }
 
-    /// Blocks of each die for the recovery log of a drive of so many blocks.
+    /// Blocks of each die for the recovery log of a drive with this number of blocks.
     fn log_blocks(&self, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> u128 {
         let Some(LogNeeds { recovery, buffer_bytes, is_paired }) = self.log else { return 0 };
         let logical_units = logical_pages * u128::from(geometry.units_per_page());

@@ -528,7 +528,7 @@ pub struct Run {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PowerCuts {
-    /// Cuts at so many random times, uniform over the run; the seed of the run draws them. One of this, `at_ns` and `at_operation` at
+    /// The number of cuts at random times, uniform over the run; the seed of the run draws them. One of this, `at_ns` and `at_operation` at
     /// most.
     pub cuts: Option<u32>,
     /// A cut at each of these simulated times, from the start of the run.

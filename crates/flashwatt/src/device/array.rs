@@ -303,7 +303,7 @@ impl Array {
         self.erase_counts().map(u64::from).sum::<u64>() - self.erases_before
     }
 
-    /// Takes so many of the last erases for ones before the run: those that capacitors end at a power cut are in no account.
+    /// Takes this number of the last erases for ones before the run: those that capacitors end at a power cut are in no account.
     pub fn count_before(&mut self, erases: u64) {
         self.erases_before += erases;
     }

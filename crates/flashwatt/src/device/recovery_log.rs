@@ -26,7 +26,7 @@ const HEADER_BYTES: u32 = 16;
 pub enum Part {
     /// Records of trims.
     Records,
-    /// This page of the so many pages of a snapshot.
+    /// A page of a snapshot.
     Snapshot {
         /// Its place, from 0 on.
         at: u32,
@@ -123,7 +123,7 @@ pub fn used_pages(pages_per_block: u32, is_paired: bool) -> u32 {
     if is_paired { pages_per_block.div_ceil(2) } else { pages_per_block }
 }
 
-/// Blocks of each die that two areas of so many pages take.
+/// Blocks of each die that two areas of `area_pages` pages take.
 pub fn blocks_per_die(area_pages: u128, used_pages: u32, dies: u128) -> u128 {
     (2 * area_pages.div_ceil(u128::from(used_pages))).div_ceil(dies)
 }

@@ -66,7 +66,7 @@ struct Trim {
 
 /// A piece of work.
 enum Step {
-    /// Program pages. Then so many trims are on flash, and these blocks may be erased.
+    /// Program pages. Then trims up to this number are on flash, and these blocks may be erased.
     Program(Vec<LogPage>, u64, Vec<BlockId>),
     /// Erase the blocks of an area.
     Erase(usize),
@@ -127,7 +127,7 @@ impl RecoveryLog {
         waits
     }
 
-    /// Whether there is something to do, when so many pages have been programmed on the drive.
+    /// Whether there is something to do, when this number of pages has been programmed on the drive.
     fn has_work(&self, programs: u64) -> bool {
         !self.todo.is_empty() || self.wants_page() || self.wants_checkpoint(programs)
     }
@@ -164,8 +164,8 @@ impl RecoveryLog {
         Step::Program(vec![LogPage { part: Part::Records, trims }], recorded, held)
     }
 
-    /// Begins the other area with a snapshot, which holds all trims so far. Does nothing while so many trimmed units are on their
-    /// way to flash again that it has no room for their records.
+    /// Begins the other area with a snapshot, which holds all trims so far. Does nothing while it has no room for the
+    /// records of trimmed units that are on their way to flash again.
     fn begin_area(&mut self, programs: u64, newer: impl Fn(Lpn) -> Newer) {
         let (mut with_bit, mut with_record) = (Vec::new(), Vec::new());
         for lpn in (0..self.trimmed.len() as u32).map(Lpn).filter(|lpn| self.trimmed[lpn.idx()]).collect::<Vec<_>>() {
