@@ -24,8 +24,9 @@ struct Unit {
     trimmed_at: u64,
     /// Trims that are not durable: the version counter at each, and the time in ns at which it had completed, if it has.
     trims: Vec<(u64, Option<Nanos>)>,
-    /// The version counter at the last durable trim: older versions must not come back.
-    void: u64,
+    /// The version counter at the last durable trim: versions up to it must not come back. What the start state has overwritten is
+    /// version 0, so that no number stands for none.
+    void: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +52,7 @@ pub enum Fate {
 impl Promises {
     /// The promises of a drive in its start state: the first version of each page that holds data is durable.
     pub fn new(first: impl Iterator<Item = Option<u64>>, durable_at_end: bool) -> Self {
-        let units = first.map(|version| Unit::holding(version, 0));
+        let units = first.map(|version| Unit::holding(version, None));
         Promises { units: units.collect(), by_request: BTreeMap::new(), has_durable_trims: false, durable_at_end }
     }
 
@@ -110,7 +111,7 @@ impl Promises {
             }
             unit.trims.retain(|&(version, ended)| {
                 let is_durable = ended.is_some_and(|ended| ended < came_ns);
-                unit.void = if is_durable { version.max(unit.void) } else { unit.void };
+                unit.void = if is_durable { unit.void.max(Some(version)) } else { unit.void };
                 !is_durable
             });
         }
@@ -135,7 +136,7 @@ impl Promises {
             }
         };
         let last = writes.iter().map(|write| write.version).filter(|version| version > trimmed_at).max();
-        let was_trimmed = found.is_some_and(|found| found <= *void);
+        let was_trimmed = found.is_some() && found <= *void;
         if was_trimmed || writes.iter().any(|write| write.is_durable && is_older(write)) {
             Fate::Lost
         } else if found == last {
@@ -154,7 +155,7 @@ impl Write {
 
 impl Unit {
     /// A unit with this version on flash, or nothing.
-    fn holding(version: Option<u64>, void: u64) -> Self {
+    fn holding(version: Option<u64>, void: Option<u64>) -> Self {
         Unit { writes: version.map(Write::durable).into_iter().collect(), void, ..Unit::default() }
     }
 
@@ -217,6 +218,7 @@ mod tests {
         let mut promises = Promises::new([Some(1)].into_iter(), true);
         promises.trimmed(RequestId(9), ONE, 1);
         assert_eq!([None, Some(1)].map(|found| promises.fate(ONE, found)), [Fate::Kept, Fate::RolledBack]);
+        assert_eq!(promises.fate(ONE, Some(0)), Fate::RolledBack, "what the start state had overwritten");
         promises.written(RequestId(0), ONE, 2);
         promises.write_ended(RequestId(0), false, 2, 5);
         assert_eq!(fates(&promises), [Fate::Lost, Fate::Lost, Fate::Kept]);
