@@ -41,7 +41,7 @@ const fn load(name: &'static str, level: &'static str, members: u64, reads: &'st
 }
 
 const fn of_disks(name: &'static str, level: &'static str, members: u64, reads: &'static str) -> Load {
-    Load { name, level, members, preset: "laptop-7200", reads, depth: 8 }
+    Load { preset: "laptop-7200", depth: 8, ..load(name, level, members, reads) }
 }
 
 /// An array of one member uses the same memory as the member alone: what is beyond that is the array's own work. Of four members, the

@@ -85,8 +85,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
 
     /// Fetches what requests to come will touch into the machine's caches.
     pub fn prefetch(&self, upcoming: &Upcoming) {
-        let [far, near] = [upcoming.far_bytes, upcoming.near_bytes].map(|bytes| self.geometry.lpn_of_byte(bytes));
-        self.firmware.ftl.prefetch(far, near, &self.firmware.blocks, self.array);
+        self.firmware.prefetch(upcoming, self.array);
     }
 
     /// Carries out a request.

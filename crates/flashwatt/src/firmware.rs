@@ -1,7 +1,7 @@
 //! The deciding half of the drive: translation layer, block state, random numbers, and the plan they fill.
 
 use crate::blocks::BlockTable;
-use crate::connector::Extent;
+use crate::connector::{Extent, Upcoming};
 use crate::device::spare::Found;
 use crate::device::{Array, Geometry, WearView};
 use crate::error::{Error, Fault};
@@ -45,6 +45,14 @@ impl Firmware {
     pub fn on_huge_pages(&self) {
         self.ftl.on_huge_pages();
         self.blocks.on_huge_pages();
+    }
+
+    /// Fetches what requests to come will touch into the machine's caches.
+    #[inline(always)]
+    pub fn prefetch(&self, upcoming: &Upcoming, array: &Array) {
+        let geometry = self.blocks.geometry();
+        let (far, near) = (geometry.lpn_of_byte(upcoming.far_bytes), geometry.lpn_of_byte(upcoming.near_bytes));
+        self.ftl.prefetch(far, near, &self.blocks, array);
     }
 
     /// Plans a read.

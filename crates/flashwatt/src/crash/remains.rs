@@ -88,14 +88,14 @@ impl Remains {
         let dumped = self.newer_than(&found, &trims);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
-        let witness = Witness::resumed(self, &firmware, &dumped);
+        let witness = Witness::resumed(self, &firmware, &dumped, log.trims.clone());
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
         drive.begin_recovery(found.unreadable, dumped, log, tail);
         drive
     }
 
     /// What is left of the recovery log.
-    pub(super) fn log(&self) -> LogFound {
+    fn log(&self) -> LogFound {
         let is_paired = self.config.ssd().device.nand.paired_pages.is_some();
         let areas = LogAreas::new(&self.log_blocks, self.array.geometry(), is_paired);
         areas.find(&self.logged, &self.array, &self.half_erased)

@@ -73,8 +73,14 @@ impl Witness {
         Witness::with(config, geometry, SpareAreas::none(), Vec::new(), promises, 0, 0)
     }
 
-    /// The observer of a drive that goes on after a power cut. `dumped`: content of the write buffer that is on flash.
-    pub(super) fn resumed(remains: &Remains, firmware: &Firmware, dumped: &[DumpedUnit]) -> Self {
+    /// The observer of a drive that goes on after a power cut. `dumped`: content of the write buffer that is on flash. `trims`: what the
+    /// recovery log says of them.
+    pub(super) fn resumed(
+        remains: &Remains,
+        firmware: &Firmware,
+        dumped: &[DumpedUnit],
+        trims: BTreeMap<Lpn, u64>,
+    ) -> Self {
         let mut current = Vec::new();
         for (_, spare) in remains.areas.all_readable() {
             note(&mut current, spare.owner, |at| at.max(spare.version));
@@ -84,7 +90,7 @@ impl Witness {
         let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
         promises.cut(|lpn| dumped.get(&lpn).copied().or_else(|| on_flash(lpn)));
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
-        let log = LogWitness::resumed(&remains.logged, remains.log().trims);
+        let log = LogWitness::resumed(&remains.logged, trims);
         let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
         Witness { log, ..witness }
     }

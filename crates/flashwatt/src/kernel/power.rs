@@ -1,7 +1,7 @@
 //! The power of a device in a simulation is lost, and comes back.
 
 use super::sim::Sim;
-use crate::connector::{AtEnd, Completion, Device, Seats, Status, Tag, Workload};
+use crate::connector::{AtEnd, Completion, Device, Seats, Status, Tag, Window, Workload};
 use crate::units::Nanos;
 
 impl<W: Workload, D: Device> Sim<W, D> {
@@ -14,15 +14,20 @@ impl<W: Workload, D: Device> Sim<W, D> {
         let now = self.agenda.now();
         let mut back = come_back(&mut self.device, now);
         let (window, _) = self.device.end_window(now, AtEnd::Deliver);
-        self.before_cut = Some(match self.before_cut.take() {
-            Some(before) => before.then(&window),
-            None => window,
-        });
+        self.before_cut = Some(self.whole_window(window));
         back.enrol(&mut Seats::default());
         self.device = back;
         self.agenda.cancel_before(self.seats.arrival);
         self.end_lost();
         self.ask = true;
+    }
+
+    /// A window of the device, with the part of it before the last power cut.
+    pub(super) fn whole_window(&mut self, window: Window<D::Figures>) -> Window<D::Figures> {
+        match self.before_cut.take() {
+            Some(before) => before.then(&window),
+            None => window,
+        }
     }
 
     /// Ends the requests that were in the device.

@@ -58,10 +58,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         };
         let (window, series) = self.device.end_window(self.agenda.now(), meter);
         self.series = series.or(self.series.take());
-        let window = match self.before_cut.take() {
-            Some(before) => before.then(&window),
-            None => window,
-        };
+        let window = self.whole_window(window);
         let completed = std::mem::take(&mut self.completed);
         self.ended_stages.push(EndedStage { stage: self.stage, completed, window });
     }

@@ -227,9 +227,7 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn prefetch(&self, upcoming: &Upcoming) {
-        let far = self.geometry.lpn_of_byte(upcoming.far_bytes);
-        let near = self.geometry.lpn_of_byte(upcoming.near_bytes);
-        self.firmware.ftl.prefetch(far, near, &self.firmware.blocks, &self.flash.array);
+        self.firmware.prefetch(upcoming, &self.flash.array);
     }
 
     fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<SsdFigures>, Option<Box<Series>>) {

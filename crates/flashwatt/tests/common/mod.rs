@@ -55,6 +55,20 @@ reserved_blocks = 1
 precondition = "filled"
 "#;
 
+/// A drive of two dies and 1,024 pages, whose power can be cut under every layer, and overrides.
+pub fn small_drive(sets: &[&str]) -> Config {
+    let small = [
+        "device.preset=limit",
+        "device.channels=2",
+        "device.ways=1",
+        "device.blocks_per_plane=32",
+        "device.pages_per_block=16",
+        "device.op_ratio=0.8",
+    ];
+    let all: Vec<String> = small.iter().chain(sets).map(ToString::to_string).collect();
+    config::load("", "test.toml", &all).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// [`PROBE_DRIVE`] for a layer that collects no blocks, and overrides.
 pub fn merging_drive(sets: &[&str]) -> Config {
     let (before, after) = PROBE_DRIVE.split_once("[gc]").expect("the drive says how it collects");

@@ -7,27 +7,13 @@ use flashwatt::rng::Rng;
 use flashwatt::units::Nanos;
 use flashwatt::{Done, Drive, Report};
 
-use crate::common::assert_close;
+use crate::common::{PAGE, assert_close, small_drive};
 
-const PAGE: u64 = 4096;
 const BUFFERS: [&[&str]; 3] = [
     &[],
     &["write_buffer.bytes=49152", "write_buffer.idle_ns=1000000"],
     &["write_buffer.bytes=49152", "write_buffer.idle_ns=1000000", "write_buffer.protection=\"capacitors\""],
 ];
-
-fn config(sets: &[&str]) -> Config {
-    let tiny = [
-        "device.preset=limit",
-        "device.channels=2",
-        "device.ways=1",
-        "device.blocks_per_plane=32",
-        "device.pages_per_block=16",
-        "device.op_ratio=0.8",
-    ];
-    let all: Vec<String> = tiny.iter().chain(sets).map(ToString::to_string).collect();
-    load("", "test.toml", &all).unwrap_or_else(|error| panic!("{error}"))
-}
 
 fn cuttable(config: &Config) -> Drive {
     Drive::cuttable(config, &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
@@ -51,7 +37,7 @@ fn write(at: Nanos, page: u64) -> Request {
 /// is what the drive's account grows by.
 #[test]
 fn a_cut_by_hand() {
-    let mut drive = cuttable(&config(&[]));
+    let mut drive = cuttable(&small_drive(&[]));
     let first = send(&mut drive, write(0, 1));
     assert_eq!(advance(&mut drive, 1_000_000).iter().map(|done| done.tag.0).collect::<Vec<_>>(), [first]);
     let lost = [2, 3, 4].map(|page| send(&mut drive, write(1_000_000, page)));
@@ -80,7 +66,7 @@ fn a_cut_by_hand() {
 fn a_recovery_that_is_left_alone_takes_what_the_cut_says() {
     for ftl in ["page", "dftl", "fast", "last"] {
         for buffer in BUFFERS {
-            let mut drive = cuttable(&config(&[&[&*format!("ftl={ftl}")], buffer].concat()));
+            let mut drive = cuttable(&small_drive(&[&[&*format!("ftl={ftl}")], buffer].concat()));
             for page in 0..200 {
                 send(&mut drive, write(0, page));
             }
@@ -98,7 +84,7 @@ fn a_recovery_that_is_left_alone_takes_what_the_cut_says() {
 fn a_cut_is_that_of_a_campaign() {
     let load = ["workload.uniform.requests=400", "workload.uniform.rate_per_s=50000"];
     for buffer in BUFFERS {
-        let config = config(&[&load[..], &["ftl=fast"], buffer].concat());
+        let config = small_drive(&[&load[..], &["ftl=fast"], buffer].concat());
         let at = 6_543_210;
         let campaign =
             crash(&config, &PowerCuts { cuts: Cuts::At(vec![at]), twice: false }, &mut |_| true).expect("a cut");
@@ -164,7 +150,7 @@ fn session(config: &Config, rng: &mut Rng) -> (Report, f64) {
 fn every_layer_goes_on_and_its_accounts_add_up() {
     for (ftl, _) in flashwatt::list("ftls").expect("layers") {
         for (place, buffer) in BUFFERS.iter().enumerate() {
-            let config = config(&[&[&*format!("ftl={ftl}")], *buffer].concat());
+            let config = small_drive(&[&[&*format!("ftl={ftl}")], *buffer].concat());
             let mut rng = Rng::new(17 + place as u64);
             let (report, energy_j) = session(&config, &mut rng);
             assert_close(energy_j, report.ssd().energy_j.total, "the energy so far is that of the report");
@@ -175,7 +161,7 @@ fn every_layer_goes_on_and_its_accounts_add_up() {
 
 #[test]
 fn a_session_is_the_same_again_and_without_cuts_that_of_any_drive() {
-    let config = config(&["ftl=page"]);
+    let config = small_drive(&["ftl=page"]);
     let [once, again] = [0; 2].map(|_| serde_json::to_string(&session(&config, &mut Rng::new(5)).0).expect("JSON"));
     assert_eq!(once, again);
     let mut drives = [cuttable(&config), Drive::new(&config).unwrap_or_else(|error| panic!("{error}"))];
@@ -190,7 +176,7 @@ fn a_session_is_the_same_again_and_without_cuts_that_of_any_drive() {
 
 #[test]
 fn a_drive_that_cannot_be_cut_says_so() {
-    let mut plain = Drive::new(&config(&[])).unwrap_or_else(|error| panic!("{error}"));
+    let mut plain = Drive::new(&small_drive(&[])).unwrap_or_else(|error| panic!("{error}"));
     let error = plain.cut().expect_err("it is refused").to_string();
     assert_eq!(
         error,

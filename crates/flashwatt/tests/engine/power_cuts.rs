@@ -6,22 +6,12 @@ use flashwatt::report::PowerCutsReport;
 use flashwatt::{Error, Preparation, Progress, Report, RunOptions, reprice, run};
 use serde_json::Value;
 
-use crate::common::Script;
+use crate::common::{Script, small_drive};
 
-const TINY: [&str; 6] = [
-    "device.preset=limit",
-    "device.channels=2",
-    "device.ways=1",
-    "device.blocks_per_plane=32",
-    "device.pages_per_block=16",
-    "device.op_ratio=0.8",
-];
 const CAPACITORS: [&str; 2] = ["write_buffer.bytes=65536", "write_buffer.protection=\"capacitors\""];
 
 fn config_of(sets: &[&str]) -> Config {
-    let all: Vec<String> =
-        TINY.iter().chain(&["workload.uniform.requests=300"]).chain(sets).map(ToString::to_string).collect();
-    load("", "test.toml", &all).unwrap_or_else(|error| panic!("{error}"))
+    small_drive(&[&["workload.uniform.requests=300"], sets].concat())
 }
 
 fn report(sets: &[&str]) -> Report {
@@ -111,7 +101,7 @@ fn cuts_that_are_stopped_are_kept() {
     let report = run(&config, &RunOptions::default(), &mut stop).expect("a run");
     assert_eq!((report.status.as_str(), cuts(&report).status, cuts(&report).cuts), ("interrupted", "interrupted", 4));
     assert_eq!(report.workload.requests, 300, "the run is whole");
-    let last = seen.last().expect("it is told");
+    let last = seen.last().expect("progress was reported");
     assert_eq!((last.requests_done, last.requests_total), (4, Some(9)));
     let long = config_of(&["run.power_cuts.cuts=9", "workload.uniform.requests=40000"]);
     let stopped = run(&long, &RunOptions::default(), &mut |told| told.preparing.is_some()).expect("a run");
