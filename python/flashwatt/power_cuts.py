@@ -52,8 +52,11 @@ _FIGURES = tuple(name for name, one in results().items() if one.is_always)
 """What every cut has, beside its time and the operations before it."""
 _OF_SECOND = tuple(name for name, one in results(second=True).items() if one.is_always)
 """What every second one has: no lost requests of its own, for example."""
-_DUMP = tuple(name for name, one in results().items() if not one.is_always)
-"""What a first cut has beside that if the drive has capacitors."""
+_SOMETIMES = {
+    "capacitors": tuple(name for name in results() if name.startswith(("dump_", "capacitance_"))),
+    "scheduler": tuple(name for name in results() if name.startswith("host_")),
+}
+"""What a first cut has beside that if the result has this key: a drive with capacitors, a block layer."""
 
 
 class Spread(NamedTuple):
@@ -242,7 +245,7 @@ class Crash:
         """The cuts, one row each, in the order of their times.
 
         Columns: `at_ns`, the time of the cut; `operations`, flash operations that had ended by then; `requests_lost`,
-        requests in the drive, which never complete; `torn_pages`, pages whose program was cut; `spoilt_pages`, whole
+        requests that had been sent and had not completed, which never complete; `torn_pages`, pages whose program was cut; `spoilt_pages`, whole
         pages in the same cells as torn ones; `half_erased_blocks`, blocks whose erase was cut. Map units after the
         recovery: `kept_units` with the version that was written last, `rolled_back_units` with an older one or nothing,
         of which nothing newer was durable, `pair_lost_units` of which a durable version is lost with a spoilt page, and
@@ -254,13 +257,17 @@ class Crash:
         `dump_ns`, the time from the cut until operations under way had ended and these pages were on flash;
         `dump_energy_j`, the energy of the drive in that time; and `capacitance_f`, the capacitance that gives it.
 
+        Behind a block layer also `host_requests_lost`, those of the lost requests that the drive had not got (merged
+        ones counted once), and `host_lost_units`, map units of which data is lost that was durable for the process that
+        had written it: it must be 0.
+
         With `twice` there are also `second_after_ns`, the time from the first power on to the second cut, and the
         columns of the second cut and of the recovery from it, each with `second_` before its name.
         """
         import polars as pl
 
         rows = [_row(cut) for cut in self._content["cuts"]]
-        always = ["at_ns", "operations", *_FIGURES, *(_DUMP if self._content.get("capacitors") else ())]
+        always = ["at_ns", "operations", *_FIGURES, *_sometimes(self._content)]
         names = dict.fromkeys([*always, *(key for row in rows for key in row)])
         return pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
 
@@ -432,9 +439,14 @@ def _series(name: str, values: list[Any]) -> pl.Series:
 
     from flashwatt.base.frames import column
 
-    if name.removeprefix("second_") not in ("at_ns", "after_ns", "operations", *_FIGURES, *_DUMP):
+    if name.removeprefix("second_") not in ("at_ns", "after_ns", "operations", *results()):
         return column(name, values)
     return pl.Series(name, values, dtype=pl.Float64 if name.endswith(("_j", "_f")) else pl.UInt64)
+
+
+def _sometimes(content: Json) -> list[str]:
+    """The figures that the cuts of this result have, and not those of every one."""
+    return [figure for key, figures in _SOMETIMES.items() if content.get(key) for figure in figures]
 
 
 def _check(content: Json, name: str) -> None:
@@ -446,7 +458,7 @@ def _check(content: Json, name: str) -> None:
     places: list[tuple[str, Any, Sequence[str]]] = []
     if content.get("capacitors") is not None:
         places.append(("capacitors", content.get("capacitors"), Capacitors._fields))
-    figures = (*_FIGURES, *(_DUMP if places else ()))
+    figures = (*_FIGURES, *_sometimes(content))
     for number, cut in enumerate(content["cuts"]):
         places.append((f"cuts[{number}]", cut, ("at_ns", "operations", *figures)))
         if isinstance(cut, dict) and "again" in cut:

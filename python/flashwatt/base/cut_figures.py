@@ -19,7 +19,7 @@ class CutFigure(NamedTuple):
     is_whole: bool
     """A whole number; else a real one."""
     is_always: bool
-    """Every cut has it; else those of drives with capacitors."""
+    """Every cut has it; else those of some configurations, with capacitors or a block layer for example."""
 
 
 @cache
@@ -32,7 +32,7 @@ def cut_figures(*, second: bool = False) -> dict[str, CutFigure]:
         for name, one in of["properties"].items()
         if _is("integer", one) or _is("number", one)
     }
-    # Capacitors are not charged yet at a second cut.
+    # At a second cut capacitors are not charged yet, and no process has sent a request since the first one.
     return {name: one for name, one in found.items() if one.is_always or not second}
 
 

@@ -20,7 +20,7 @@ impl Config {
     /// recovery, and with capacitors there are blocks for the content of the write buffer.
     ///
     /// # Errors
-    /// If it is no SSD with a clock and without a block layer before it, or has no such block to spare.
+    /// If it is no SSD with a clock, or has no such block to spare.
     pub(crate) fn with_power_cuts(&self) -> Result<Config, Error> {
         if self.drive.ssd().is_none() {
             let fault = Fault::key("power_cuts", "power cuts are simulated of one SSD").found(self.drive.kind());
@@ -29,10 +29,6 @@ impl Config {
         if self.run.replay != Replay::Timed {
             let fault = Fault::key("run.replay", "a power cut needs a clock").found("flashsim");
             return Err(fault.expected("timed").into());
-        }
-        if self.host.is_some() {
-            let fault = Fault::key("host", "power cuts are simulated of a drive without a block layer before it");
-            return Err(fault.found("[host]").expected("no such table").into());
         }
         let mut config = self.clone();
         if let Drive::Ssd(ssd) = &mut config.drive {

@@ -7,6 +7,7 @@ mod agenda;
 mod device;
 mod extent;
 mod request;
+mod versions;
 mod workload;
 
 pub use crate::energy::window::{AtEnd, Figures, Window};
@@ -14,4 +15,5 @@ pub use agenda::{Agenda, EventKind, Seats};
 pub use device::{Cx, Device};
 pub use extent::Extent;
 pub use request::{Completion, Origin, Priority, PriorityClass, Request, RequestKind, Status, Tag};
+pub use versions::VersionClock;
 pub use workload::{Next, OriginKind, OriginName, SourceKind, Upcoming, Workload};

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use serde::Serialize;
 
-use super::{Completion, Request, Tag};
+use super::{Completion, Request, Tag, VersionClock};
 use crate::error::Error;
 use crate::units::Nanos;
 
@@ -109,6 +109,10 @@ pub trait Workload {
     /// Before the run: keeps a second account of what it does, and stops at the first difference (`--check`).
     fn check(&mut self) {}
 
+    /// Before the run: keeps account of what it was promised to find again after a power cut, by the versions that the drive gives to
+    /// its writes.
+    fn follow(&mut self, _versions: &VersionClock) {}
+
     /// All requests of the run are issued: runs the checks that need the end. An error makes the run a failed one.
     fn finish(&mut self) -> Result<(), Error> {
         Ok(())
@@ -173,6 +177,10 @@ impl<W: Workload + ?Sized> Workload for &mut W {
 
     fn check(&mut self) {
         (**self).check();
+    }
+
+    fn follow(&mut self, versions: &VersionClock) {
+        (**self).follow(versions);
     }
 
     fn finish(&mut self) -> Result<(), Error> {

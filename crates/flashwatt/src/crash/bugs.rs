@@ -26,6 +26,8 @@ pub enum Bug {
     TrimForgotten,
     /// A checkpoint has the map of the one before it.
     CheckpointOlder,
+    /// The block layer completes a write when it is queued.
+    CompletedInQueue,
     /// Of the copies of a page of the map the first one alone is written.
     OneCopyOnly,
 }

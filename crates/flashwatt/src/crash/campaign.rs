@@ -6,13 +6,18 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::dump::{Dump, Sizing, sizing};
+use super::bugs::Bug;
+use super::cuttable::Cuttable;
 use super::remains::Remains;
-use super::trial::{Cost, Powered, recover};
+use super::trial::{Cost, InHost, Powered, come_back};
+use super::witness::Witness;
 use crate::config::{Config, Cuts, PowerCuts};
 use crate::connector::Workload;
 use crate::error::{Error, Fault};
+use crate::host::BlockLayer;
 use crate::progress::Progress;
 use crate::rng::Rng;
+use crate::ssd::Ssd;
 use crate::ssd::settings::Settings;
 use crate::units::Nanos;
 use crate::workload;
@@ -30,6 +35,9 @@ pub struct Crash {
     pub status: &'static str,
     /// The translation layer.
     pub ftl: String,
+    /// The scheduler of the block layer, if there is one before the drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<&'static str>,
     /// Whether the drive has a volatile write buffer. Then a write that has completed is durable after a flush only.
     pub has_volatile_buffer: bool,
     /// The capacitors that keep the write buffer's content, if there are any.
@@ -55,8 +63,11 @@ pub struct Cut {
     pub at_ns: Nanos,
     /// Flash operations that had ended by then.
     pub operations: u64,
-    /// Requests in the drive, which never complete.
+    /// Requests that had been sent and had not completed. They never complete.
     pub requests_lost: u32,
+    /// What the block layer had of them, if there is one.
+    #[serde(flatten)]
+    pub host: Option<InHost>,
     /// What was cut, and what came back.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -118,11 +129,15 @@ pub fn crash(
 ) -> Result<Crash, Error> {
     let capacitors = sizing(config)?;
     let mut campaign = Campaign { config, options, cuts: Vec::new() };
-    let (run_ns, operations, is_complete) = campaign.run(progress)?;
+    let (run_ns, operations, is_complete) = match config.host {
+        None => campaign.run::<Ssd<Witness>>(progress)?,
+        Some(_) => campaign.run::<BlockLayer<Ssd<Witness>>>(progress)?,
+    };
     let ssd = config.ssd();
     Ok(Crash {
         status: if is_complete { "complete" } else { "interrupted" },
         ftl: ssd.ftl.name().to_string(),
+        scheduler: config.host.as_ref().map(|host| host.scheduler.entry.name),
         has_volatile_buffer: has_volatile_buffer(config),
         capacitors,
         has_paired_pages: ssd.device.nand.paired_pages.is_some(),
@@ -153,12 +168,15 @@ struct Campaign<'a> {
 
 impl Campaign<'_> {
     /// Makes all cuts. Returns the length of the run in ns and in operations, and whether all were made.
-    fn run(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
+    fn run<D: Cuttable>(
+        &mut self,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Nanos, u64, bool), Error> {
         match &self.options.cuts {
-            &Cuts::Random(number) => self.cut_at_random(number, progress),
-            Cuts::At(times) => self.cut_at(times.iter().map(|&at| Until::Time(at)).collect(), progress),
+            &Cuts::Random(number) => self.cut_at_random::<D>(number, progress),
+            Cuts::At(times) => self.cut_at::<D>(times.iter().map(|&at| Until::Time(at)).collect(), progress),
             Cuts::Operations(numbers) => {
-                self.cut_at(numbers.iter().map(|&number| Until::Operation(number)).collect(), progress)
+                self.cut_at::<D>(numbers.iter().map(|&number| Until::Operation(number)).collect(), progress)
             }
         }
     }
@@ -169,19 +187,19 @@ impl Campaign<'_> {
     }
 
     /// Runs the workload to its end for its length, and again to cut it at times uniform over that.
-    fn cut_at_random(
+    fn cut_at_random<D: Cuttable>(
         &mut self,
         number: u32,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
-        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        let mut powered: Powered<_, D> = Powered::whole(self.config, &mut *workload, Bug::None, progress)?;
         let reached = go(&mut powered, Until::End, Done { cuts: 0, of: None }, progress)?;
         let (run_ns, operations) = (powered.now_ns(), powered.operations());
         if reached == Reached::Interrupted {
             return Ok((run_ns, operations, false));
         }
-        let (.., is_complete) = self.cut_at(self.draw_times(number, run_ns), progress)?;
+        let (.., is_complete) = self.cut_at::<D>(self.draw_times(number, run_ns), progress)?;
         Ok((run_ns, operations, is_complete))
     }
 
@@ -193,13 +211,13 @@ impl Campaign<'_> {
     }
 
     /// Cuts at each of these places, which stand in their order. Also returns the time in ns and the operations at the last one.
-    fn cut_at(
+    fn cut_at<D: Cuttable>(
         &mut self,
         places: Vec<Until>,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
-        let mut powered = Powered::new(self.config, &mut *workload, progress)?;
+        let mut powered: Powered<_, D> = Powered::whole(self.config, &mut *workload, Bug::None, progress)?;
         let of = Some(places.len() as u64).filter(|&of| of > 1);
         for (cuts, place) in (0..).zip(places) {
             let done = Done { cuts, of };
@@ -214,19 +232,22 @@ impl Campaign<'_> {
     }
 
     /// Cuts at this instant, and lets the drive come back.
-    fn cut<W: Workload>(&mut self, powered: &Powered<W>) -> Result<(), Error> {
+    fn cut<W: Workload, D: Cuttable>(&mut self, powered: &Powered<W, D>) -> Result<(), Error> {
         let remains = powered.cut();
-        let outcome = comes_back(&remains)?;
+        let (cost, back) = come_back(&remains)?;
+        let outcome = outcome(&remains, cost, &back)?;
+        let versions = self.config.host.is_some().then(|| remains.versions(back.drive()));
+        let host = versions.as_ref().and_then(|held| powered.in_host(&remains, held));
         let again = if self.options.twice {
             Some(self.cut_again(&remains, powered.now_ns(), outcome.cost.recovery_ns)?)
         } else {
             None
         };
-        let requests_lost = powered.drive().flash.accounts.outstanding();
         self.cuts.push(Cut {
             at_ns: powered.now_ns(),
             operations: powered.operations(),
-            requests_lost,
+            requests_lost: powered.requests_inside(),
+            host,
             outcome,
             again,
         });
@@ -244,7 +265,12 @@ impl Campaign<'_> {
 }
 
 pub(super) fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
-    let (cost, recovered) = recover(remains)?;
+    let (cost, back) = come_back(remains)?;
+    outcome(remains, cost, &back)
+}
+
+fn outcome<W: Workload>(remains: &Remains, cost: Cost, back: &Powered<W>) -> Result<Outcome, Error> {
+    let recovered = remains.compare(back.drive());
     Ok(Outcome {
         torn_pages: remains.torn.len() as u32,
         spoilt_pages: remains.spoilt.len() as u32,
@@ -285,15 +311,15 @@ struct Done {
 }
 
 impl Done {
-    fn at<W: Workload>(self, powered: &Powered<W>) -> Progress {
+    fn at<W: Workload, D: Cuttable>(self, powered: &Powered<W, D>) -> Progress {
         let Done { cuts: requests_done, of: requests_total } = self;
         Progress { preparing: None, requests_done, requests_total, now_ns: powered.now_ns() }
     }
 }
 
 /// Simulates a run, unless `progress`, which is called from time to time, says stop.
-fn go<W: Workload>(
-    powered: &mut Powered<W>,
+fn go<W: Workload, D: Cuttable>(
+    powered: &mut Powered<W, D>,
     until: Until,
     done: Done,
     progress: &mut dyn FnMut(&Progress) -> bool,
@@ -320,7 +346,7 @@ fn go<W: Workload>(
 }
 
 #[cold]
-fn is_over<W: Workload>(place: Until, powered: &Powered<W>) -> Error {
+fn is_over<W: Workload, D: Cuttable>(place: Until, powered: &Powered<W, D>) -> Error {
     let fault = Fault::key("crash", "the run ends before the power is cut");
     let fault = match place {
         Until::Time(at) => fault.found(format!("{at} ns")),

@@ -22,6 +22,7 @@ pub(crate) fn cut_in_place<W: Workload>(sim: &mut Sim<W, Ssd<Witness>>) -> Resul
         at_ns,
         operations: accounts.probe.ended,
         requests_lost: accounts.outstanding(),
+        host: None,
         outcome: comes_back(&remains).map_err(End::Failed)?,
         again: None,
     };

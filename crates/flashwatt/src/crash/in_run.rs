@@ -69,7 +69,13 @@ pub(crate) fn losses(cuts: &[Cut]) -> Vec<String> {
         (units > 0).then(|| format!("run.power_cuts: {units} units of durable data are lost{how}"))
     };
     let pairs = " with pages spoilt by torn ones (device.nand.paired_pages)";
-    [warning(lost, ": a fault of the translation layer"), warning(by_pairs, pairs)].into_iter().flatten().collect()
+    let of_host: u64 = cuts.iter().filter_map(|cut| cut.host).map(|host| u64::from(host.host_lost_units)).sum();
+    let all = [
+        warning(lost, ": a fault of the translation layer"),
+        warning(by_pairs, pairs),
+        warning(of_host, " to the processes: a fault of the block layer"),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// How each figure of the cuts is distributed. Every number that a cut has in JSON is one.

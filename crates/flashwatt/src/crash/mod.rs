@@ -19,17 +19,20 @@
 
 mod bugs;
 mod campaign;
+mod cuttable;
 mod dump;
 mod in_place;
 mod in_run;
 mod log;
 mod promises;
 mod remains;
+mod submitter;
 mod trial;
 mod witness;
 
 pub use bugs::Bug;
 pub use campaign::{Again, Crash, Cut, Outcome, crash, cut_schema};
+pub use cuttable::Cuttable;
 pub use dump::{Dump, Sizing};
 pub(crate) use in_place::cut_in_place;
 pub use in_run::run;
@@ -37,5 +40,5 @@ pub(crate) use in_run::{losses, summed_up};
 pub use promises::{Fate, Promises};
 pub use remains::{Recovered, Remains};
 pub(crate) use trial::cuttable;
-pub use trial::{Cost, Powered, recover};
+pub use trial::{Cost, InHost, Powered, come_back, recover};
 pub use witness::Witness;

@@ -192,6 +192,18 @@ impl Remains {
         self.areas.get(ppn).map(|spare| spare.version)
     }
 
+    /// The version that a drive holds of each logical unit that came back; none where it holds nothing, or what is not the unit's own.
+    pub fn versions(&self, drive: &Ssd<Witness>) -> Vec<Option<u64>> {
+        let witness = &drive.flash.accounts.probe;
+        let planned = witness.planned_spares();
+        let version_of = |lpn| {
+            let ppn = drive.firmware.ftl.lookup(lpn)?;
+            let spare = witness.areas.get(ppn).or_else(|| planned.get(&ppn).copied())?;
+            (spare.owner == lpn && !spare.is_torn).then_some(spare.version)
+        };
+        (0..self.array.geometry().logical_units).map(Lpn).map(version_of).collect()
+    }
+
     /// Compares what a drive holds that came back with what the host was promised. `drive` may have recovered since, but not served
     /// a write.
     pub fn compare(&self, drive: &Ssd<Witness>) -> Recovered {

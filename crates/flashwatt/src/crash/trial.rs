@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use super::bugs::Bug;
 use super::campaign::has_volatile_buffer;
+use super::cuttable::Cuttable;
 use super::remains::{Recovered, Remains};
+use super::submitter::{Account, Submitter, Units};
 use super::witness::Witness;
 use crate::config::{Config, Run, Span};
 use crate::connector::{Completion, Device, Next, SourceKind, Workload};
@@ -19,16 +21,16 @@ use crate::run::{Start, StartState};
 use crate::ssd::Ssd;
 use crate::units::Nanos;
 
-/// A drive under a workload.
-pub struct Powered<W: Workload> {
-    sim: Sim<W, Ssd<Witness>>,
+/// A drive under a workload, perhaps behind the block layer.
+pub struct Powered<W: Workload, D: Cuttable = Ssd<Witness>> {
+    sim: Sim<Submitter<W>, D>,
 }
 
 impl<W: Workload> Powered<W> {
-    /// The drive of a configuration in its start state, at time 0, under a workload.
+    /// The drive of a configuration without a block layer in its start state, at time 0, under a workload.
     ///
     /// # Errors
-    /// As [`crate::run()`] before it starts; and if the power of this drive cannot be cut.
+    /// As [`Self::whole`].
     pub fn new(config: &Config, workload: W, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Self, Error> {
         Powered::faulty(config, workload, Bug::None, progress)
     }
@@ -43,19 +45,42 @@ impl<W: Workload> Powered<W> {
         bug: Bug,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Self, Error> {
-        let config = Arc::new(config.with_power_cuts()?);
-        let (drive, _) = cuttable(&config, bug, progress)?;
-        Ok(Powered::of(&config.run, config.run.warmup, drive, workload))
+        Powered::whole(config, workload, bug, progress)
     }
 
     /// The drive that comes back from a cut, under a workload. Requests wait until its recovery has ended.
     pub fn again(remains: &Remains, workload: W) -> Self {
         let run = Run { measure: Span::default(), ..remains.config.run.clone() };
-        Powered::of(&run, Span::default(), remains.power_on(), workload)
+        Powered::of(&run, Span::default(), remains.power_on(), Submitter { inner: workload, account: None })
+    }
+}
+
+impl<W: Workload, D: Cuttable> Powered<W, D> {
+    /// The device of a configuration in its start state, at time 0, under a workload; with a fault on purpose, if any.
+    ///
+    /// # Errors
+    /// As [`crate::run()`] before it starts; if the power of this drive cannot be cut; and if the configuration describes another
+    /// device.
+    pub fn whole(
+        config: &Config,
+        mut workload: W,
+        bug: Bug,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Error> {
+        let config = Arc::new(config.with_power_cuts()?);
+        let (drive, _) = cuttable(&config, bug, progress)?;
+        let versions = drive.flash.accounts.probe.versions.clone();
+        workload.follow(&versions);
+        let device = D::around(drive, &config, &workload.origins())?;
+        let account = config.host.is_some().then(|| {
+            let durable_at_end = !has_volatile_buffer(&config);
+            Account::new(versions, Units::of_partition(&config), durable_at_end, bug)
+        });
+        Ok(Powered::of(&config.run, config.run.warmup, device, Submitter { inner: workload, account }))
     }
 
-    fn of(run: &Run, warmup: Span, drive: Ssd<Witness>, workload: W) -> Self {
-        let mut sim = Sim::new(run, drive, workload);
+    fn of(run: &Run, warmup: Span, device: D, workload: Submitter<W>) -> Self {
+        let mut sim = Sim::new(run, device, workload);
         sim.begin(warmup);
         Powered { sim }
     }
@@ -103,9 +128,31 @@ impl<W: Workload> Powered<W> {
 
     /// The drive.
     pub fn drive(&self) -> &Ssd<Witness> {
-        self.sim.device()
+        self.sim.device().drive()
     }
 
+    /// The workload.
+    pub fn workload(&self) -> &W {
+        &self.sim.peek_workload().inner
+    }
+
+    /// Requests of the workload that have been sent and have not completed.
+    pub fn requests_inside(&self) -> u32 {
+        self.sim.requests_inside()
+    }
+
+    /// What a cut at this instant takes from the block layer, and what of its promises is lost if the drive that comes back holds these
+    /// versions ([`Remains::versions`]); none of a drive without a block layer.
+    pub fn in_host(&self, remains: &Remains, held: &[Option<u64>]) -> Option<InHost> {
+        let account = self.sim.peek_workload().account.as_ref()?;
+        Some(InHost {
+            host_requests_lost: self.sim.device().held_requests()?,
+            host_lost_units: account.lost_units(held, &remains.spoilt_units),
+        })
+    }
+}
+
+impl<W: Workload> Powered<W> {
     /// Runs to the end of the workload and of all work. Every unit must then hold what was written last.
     ///
     /// # Errors
@@ -117,6 +164,15 @@ impl<W: Workload> Powered<W> {
             End::Complete | End::Interrupted | End::OutOfBudget(_) => Ok(drive),
         }
     }
+}
+
+/// What a power cut takes from the block layer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct InHost {
+    /// Requests in the block layer that the drive had not got: queued ones, merged ones counted once, and those that waited for a place.
+    pub host_requests_lost: u32,
+    /// Units of which data is lost that was durable for the process that had written it. Must be 0.
+    pub host_lost_units: u32,
 }
 
 fn fault(end: End) -> Error {
@@ -179,7 +235,8 @@ impl Powered<Silence> {
     /// A drive that is left alone.
     pub(super) fn alone(run: &Run, drive: Ssd<Witness>) -> Self {
         let run = Run { measure: Span::default(), ..run.clone() };
-        let mut powered = Powered::of(&run, Span::default(), drive, Silence);
+        let silence = Submitter { inner: Silence, account: None };
+        let mut powered = Powered::of(&run, Span::default(), drive, silence);
         powered.sim.wake();
         powered
     }
@@ -209,8 +266,17 @@ impl Powered<Silence> {
 /// # Errors
 /// If the recovery does not end before the end of simulated time.
 pub fn recover(remains: &Remains) -> Result<(Cost, Recovered), Error> {
+    let (cost, drive) = come_back(remains)?;
+    Ok((cost, remains.compare(drive.drive())))
+}
+
+/// Lets a drive come back from a cut.
+///
+/// # Errors
+/// If the recovery does not end before the end of simulated time.
+pub fn come_back(remains: &Remains) -> Result<(Cost, Powered<Silence>), Error> {
     let (powered, recovery_ns) = Powered::recovering(remains).until_recovered()?;
-    Ok((cost(powered.drive(), recovery_ns), remains.compare(powered.drive())))
+    Ok((cost(powered.drive(), recovery_ns), powered))
 }
 
 fn cost(drive: &Ssd<Witness>, recovery_ns: Nanos) -> Cost {

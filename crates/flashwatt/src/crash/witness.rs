@@ -9,7 +9,7 @@ use super::log::LogWitness;
 use super::promises::Promises;
 use super::remains::Remains;
 use crate::config::Config;
-use crate::connector::{Extent, RequestKind};
+use crate::connector::{Extent, RequestKind, VersionClock};
 use crate::controller::UnderWay;
 use crate::device::checkpoint::Checkpoint;
 use crate::device::dump::DumpedUnit;
@@ -39,6 +39,8 @@ pub struct Witness {
     pub(super) ended: u64,
     /// The last version that any write has got.
     version: u64,
+    /// The same, for those who keep account of durable data before the drive.
+    pub(super) versions: VersionClock,
     /// The content of the write buffer.
     entries: BTreeMap<EntryId, (Lpn, u64)>,
     pub(super) promises: Promises,
@@ -104,6 +106,8 @@ impl Witness {
         next_program: u64,
         version: u64,
     ) -> Self {
+        let versions = VersionClock::default();
+        versions.set(version);
         Witness {
             config,
             geometry: geometry.clone(),
@@ -113,6 +117,7 @@ impl Witness {
             next_program,
             ended: 0,
             version,
+            versions,
             entries: BTreeMap::new(),
             log: LogWitness::default(),
             promises,
@@ -212,6 +217,7 @@ impl Witness {
 
     fn new_version(&mut self) -> u64 {
         self.version += 1;
+        self.versions.set(self.version);
         self.version
     }
 

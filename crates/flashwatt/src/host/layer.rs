@@ -63,6 +63,12 @@ impl<D: Device> BlockLayer<D> {
         &self.device
     }
 
+    /// Requests that the device has not got: queued ones, those that wait for a place in the queue, and flushes. Merged requests are
+    /// one, and of a request that is split each piece.
+    pub fn held_requests(&self) -> u32 {
+        self.queue.held()
+    }
+
     /// The device, without the block layer.
     pub fn into_device(self) -> D {
         self.device

@@ -68,6 +68,16 @@ impl<W: Workload, D: Device> Sim<W, D> {
         &mut self.workload
     }
 
+    /// The workload, to look at.
+    pub(crate) fn peek_workload(&self) -> &W {
+        &self.workload
+    }
+
+    /// Requests inside the device.
+    pub(crate) fn requests_inside(&self) -> u32 {
+        (self.outstanding.len() - self.free.len()) as u32
+    }
+
     /// The device.
     pub(crate) fn device(&self) -> &D {
         &self.device

@@ -128,10 +128,6 @@ fn a_drive_that_cannot_be_cut_is_refused_with_the_line() {
     let cuts = "[run.power_cuts]\ncuts = 3\n";
     for (text, expected) in [
         (
-            format!("{cuts}[host]\nscheduler = \"none\"\n"),
-            "drive.toml:3:2: host: power cuts are simulated of a drive without a block",
-        ),
-        (
             format!("{cuts}[device]\npreset = \"laptop-7200\"\n"),
             "drive.toml:1:6: run.power_cuts: power cuts are simulated of one SSD; found a hard",
         ),

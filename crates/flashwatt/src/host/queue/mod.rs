@@ -211,6 +211,14 @@ impl Queue {
         self.queued + u32::from(self.ahead.is_some())
     }
 
+    /// Requests that the device has not got.
+    pub fn held(&self) -> u32 {
+        let is_free = |tag: usize| self.free.contains(&Tag(tag as u32));
+        let is_barrier = |(tag, inside): (usize, &Inside)| Some(inside.id) == self.barrier && !is_free(tag);
+        let has_barrier = self.in_device.iter().enumerate().any(is_barrier);
+        self.queued + self.waiting - u32::from(has_barrier)
+    }
+
     /// Requests in the device.
     pub fn in_device(&self) -> u32 {
         (self.in_device.len() - self.free.len()) as u32
