@@ -55,8 +55,9 @@ _OF_SECOND = tuple(name for name, one in results(second=True).items() if one.is_
 _SOMETIMES = {
     "capacitors": tuple(name for name in results() if name.startswith(("dump_", "capacitance_"))),
     "scheduler": tuple(name for name in results() if name.startswith("host_")),
+    "file_system": tuple(name for name in results() if name.startswith("files_")),
 }
-"""What a first cut has beside that if the result has this key: a drive with capacitors, a block layer."""
+"""What a first cut has beside that if the result has this key: a drive with capacitors, a block layer, files."""
 
 
 class Spread(NamedTuple):
@@ -139,6 +140,16 @@ class Crash:
     def ftl(self) -> str:
         """The translation layer."""
         return str(self._content["ftl"])
+
+    @property
+    def scheduler(self) -> str | None:
+        """The scheduler of the block layer before the drive (`[host]`); None without one."""
+        return self._content.get("scheduler")
+
+    @property
+    def file_system(self) -> str | None:
+        """The file system of the workload (`workload.files`); None without one."""
+        return self._content.get("file_system")
 
     @property
     def drive(self) -> str:
@@ -230,6 +241,30 @@ class Crash:
         return sum(cut["pair_lost_units"] for cut in (*self._content["cuts"], *of_second))
 
     @property
+    def host_lost_units(self) -> int:
+        """Map units of which data is lost that was durable for the process that had written it, summed over all cuts.
+
+        It must be 0. A drive without a block layer before it has none: `lost_units` counts what it loses.
+        """
+        return self._sum("host_lost_units")
+
+    @property
+    def files_lost(self) -> int:
+        """Files of which data is lost that an fsync had made durable, summed over all cuts. It must be 0.
+
+        Those of `files_pair_lost` are not among them.
+        """
+        return self._sum("files_lost")
+
+    @property
+    def files_pair_lost(self) -> int:
+        """Files of which fsynced data is lost, at cuts that spoilt pages, summed over all cuts."""
+        return self._sum("files_pair_lost")
+
+    def _sum(self, figure: str) -> int:
+        return sum(cut.get(figure, 0) for cut in self._content["cuts"])
+
+    @property
     def losses(self) -> list[Loss]:
         """The cuts after which a durable version was missing, but for spoilt pages, in the order of their times."""
         found = []
@@ -260,6 +295,12 @@ class Crash:
         Behind a block layer also `host_requests_lost`, those of the lost requests that the drive had not got (merged
         ones counted once), and `host_lost_units`, map units of which data is lost that was durable for the process that
         had written it: it must be 0.
+
+        With files (`workload.files`) also what a mount of the file system finds: `files_fsynced`, files with data that
+        an fsync has made durable, and `files_fsynced_bytes` of it; `files_lost`, files of which such data is lost,
+        which must be 0, `files_lost_bytes` of it, and `files_pair_lost`, those at cuts that spoilt pages;
+        `files_rolled_back`, files with changes that no fsync had made durable and that are gone, and
+        `files_rolled_back_bytes` of them.
 
         With `twice` there are also `second_after_ns`, the time from the first power on to the second cut, and the
         columns of the second cut and of the recovery from it, each with `second_` before its name.

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 
 _PLACES = {"cuts": "--cuts", "at_ns": "--at-ns", "at_operation": "--at-operation"}
 _LOSSES_SHOWN = 5
+_BEFORE_DRIVE = {
+    "host_lost_units": ("unit", "of data that was durable for its process"),
+    "files_lost": ("file", "with fsynced data"),
+    "files_pair_lost": ("file", "with fsynced data, at a cut that spoilt pages"),
+}
+"""Losses of processes and files: what is counted, and of what."""
 
 
 @click.command()
@@ -89,7 +95,7 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
         complain(f"interrupted after {made} of {of} cuts; those are {kept}")
     if faults:
         raise faults[0]
-    if found.losses or found.pair_lost_units:
+    if found.losses or found.pair_lost_units or any(getattr(found, figure) for figure in _BEFORE_DRIVE):
         sys.exit(FAILED)
     if found.status == "interrupted":
         sys.exit(INTERRUPTED)
@@ -185,9 +191,23 @@ def _complain_of_losses(found: Crash, command: str) -> None:
         complain(f"LOST: {counted(loss.lost_units, 'unit')} of durable data, {at}; `{again}` repeats it")
     if (more := len(found.losses) - _LOSSES_SHOWN) > 0:
         complain(f"LOST: durable data by {counted(more, 'cut')} more; -o FILE.json keeps them all")
+    _complain_before_drive(found, command)
     if found.pair_lost_units:
         units = counted(found.pair_lost_units, "unit")
         complain(f"LOST: {units} of durable data with pages spoilt by torn ones (device.nand.paired_pages)")
+
+
+def _complain_before_drive(found: Crash, command: str) -> None:
+    """Say which data of processes and files is lost."""
+    for figure, (what, of) in _BEFORE_DRIVE.items():
+        if not getattr(found, figure):
+            continue
+        lost = [(at, most) for at, most in zip(found.values("at_ns"), found.values(figure), strict=True) if most]
+        for at_ns, number in lost[:_LOSSES_SHOWN]:
+            at = f"by the cut at {at_ns:.0f} ns, seed {found.seed}"
+            complain(f"LOST: {counted(int(number), what)} {of}, {at}; `{command} --at-ns {at_ns:.0f}` repeats it")
+        if (more := len(lost) - _LOSSES_SHOWN) > 0:
+            complain(f"LOST: the same by {counted(more, 'cut')} more; -o FILE.json keeps them all")
 
 
 def _command(config: Path | None, preset: str | None, sets: tuple[str, ...]) -> str:

@@ -45,6 +45,23 @@ _PAIRS: dict[str, tuple[str, Write]] = {
     "spoilt_pages": ("pages spoilt by torn ones", count),
 }
 """Of flash whose pages share cells."""
+_HOST: dict[str, tuple[str, Write]] = {
+    "host_requests_lost": ("  before the drive", count),
+    "host_lost_units": ("units lost to processes", count),
+}
+"""Of a block layer, if there is one."""
+_FILES: dict[str, tuple[str, Write]] = {
+    "files_lost": ("files lost", count),
+    "files_lost_bytes": ("  fsynced data of them", _bytes),
+    "files_fsynced": ("files with fsynced data", count),
+    "files_fsynced_bytes": ("  fsynced data of them", _bytes),
+    "files_rolled_back": ("files rolled back", count),
+    "files_rolled_back_bytes": ("  data of them", _bytes),
+}
+"""Of a workload with files."""
+_FILE_PAIRS: dict[str, tuple[str, Write]] = {"files_pair_lost": ("files lost with spoilt pages", count)}
+_LOSSES = ("lost_units", "pair_lost_units", "host_lost_units", "files_lost", "files_pair_lost")
+"""What stands in red if it is not 0."""
 _COST: dict[str, tuple[str, Write]] = {
     "recovery_ns": ("recovery time", duration),
     "energy_j": ("recovery energy", _joules),
@@ -79,7 +96,9 @@ def show(found: Crash, console: Console | None = None) -> None:
 
 def _show_cuts(found: Crash, console: Console) -> None:
     pairs, dumps = (_PAIRS,) if found.has_paired_pages else (), (_DUMP,) if found.capacitors else ()
-    emit(console, _table(found, "", (_LOST, *pairs, *dumps, _COST), second=False))
+    hosts, files = (_HOST,) if found.scheduler else (), (_FILES,) if found.file_system else ()
+    of_files = (*files, _FILE_PAIRS) if files and pairs else files
+    emit(console, _table(found, "", (_LOST, *hosts, *pairs, *of_files, *dumps, _COST), second=False))
     if found.spread("lost_units", second=True) is not None:
         blocks = (_AGAIN, *pairs, _COST)
         emit(console, _table(found, "\nThe second cut, during that recovery", blocks, second=True))
@@ -96,6 +115,10 @@ def _heading(found: Crash) -> Iterator[tuple[str, str]]:
         yield _sizing(found.capacitors), "dim"
     else:
         yield "no volatile write buffer: a write is durable when it has completed", "dim"
+    if found.scheduler:
+        yield f"behind the host's block layer with the scheduler {found.scheduler}", "dim"
+    if found.file_system:
+        yield f"files on {found.file_system}: fsync makes data durable, and what leads to it", "dim"
     twice, operations = ", each twice" if found.twice else "", counted(found.operations, "flash operation")
     made, asked = len(found.values("lost_units")), found.asked
     cuts = counted(asked, "cut") if made == asked else f"{count(made)} of {counted(asked, 'cut')}"
@@ -123,7 +146,7 @@ def _table(found: Crash, title: str, blocks: tuple[dict[str, tuple[str, Write]],
         for key, (name, write) in rows.items():
             spread = found.spread(key, second=second)
             assert spread is not None
-            style = "bold red" if key.endswith("lost_units") and spread.max else ""
+            style = "bold red" if key in _LOSSES and spread.max else ""
             cells = [spread.max] if is_one else list(spread)
             table.add_row(Text(name, style), *(Text(write(cell), style) for cell in cells))
         table.add_section()
@@ -135,7 +158,11 @@ def _verdict(found: Crash) -> Text:
     if found.losses:
         cuts, units = counted(len(found.losses), "cut"), counted(found.lost_units, "unit")
         return Text(f"LOST: {units} of durable data, by {cuts}", "bold red")
-    if found.pair_lost_units:
+    if found.host_lost_units or found.files_lost:
+        units, files = counted(found.host_lost_units, "unit"), counted(found.files_lost, "file")
+        return Text(f"LOST: durable data of {units} to processes, fsynced data of {files}", "bold red")
+    if found.pair_lost_units or found.files_pair_lost:
         units = counted(found.pair_lost_units, "unit")
         return Text(f"LOST: {units} of durable data with spoilt pages; nothing else is lost", "bold red")
-    return Text("Nothing is lost: each unit came back as it was last durable, or newer.")
+    files = " So did all fsynced data." if found.file_system else ""
+    return Text(f"Nothing is lost: each unit came back as it was last durable, or newer.{files}")

@@ -33,17 +33,24 @@ def _lines(cuts: Json) -> Iterator[tuple[str, str]]:
     if (energy := cuts.get("dump_energy_j")) and (farads := cuts.get("capacitance_f")):
         time = duration(cuts["dump_ns"]["max"])
         yield f"by capacitors at most {time}, {si(energy['max'], 'J')}, {si(farads['max'], 'F')}", ""
+    if fsynced := cuts.get("files_fsynced"):
+        lost = {"lost": _most(cuts, "files_lost"), "lost with spoilt pages": _most(cuts, "files_pair_lost")}
+        words = [f"up to {count(most)} files {how}" for how, most in lost.items() if most] or ["no file lost"]
+        back = _spread(cuts["files_rolled_back"], count)
+        of = f"of those with fsynced data, {_spread(fsynced, count)}"
+        yield f"{'; '.join(words)} {of}; files rolled back {back}", "bold red" if any(lost.values()) else ""
     if second := cuts.get("second"):
         yield f"second cuts, {_lost(second)}", _style(second)
         yield from _recovery(second)
 
 
 def _style(of: Json) -> str:
-    return "bold red" if any(_most(of, key) for key in ("lost_units", "pair_lost_units")) else ""
+    return "bold red" if any(_most(of, key) for key in ("lost_units", "pair_lost_units", "host_lost_units")) else ""
 
 
 def _lost(of: Json) -> str:
-    lost = {"lost": _most(of, "lost_units"), "lost with spoilt pages": _most(of, "pair_lost_units")}
+    keys = {"lost": "lost_units", "lost with spoilt pages": "pair_lost_units", "lost to processes": "host_lost_units"}
+    lost = {how: _most(of, key) for how, key in keys.items()}
     words = [f"up to {count(most)} units {how}" for how, most in lost.items() if most] or ["nothing lost"]
     if back := of.get("rolled_back_units"):
         words.append(f"units rolled back {_spread(back, count)}")

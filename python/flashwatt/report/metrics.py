@@ -83,6 +83,8 @@ OF_FILES = {
 OF_CUTS = {
     "power_cuts.lost_units.max": Metric("units lost by a cut, max", "", count, "low"),
     "power_cuts.rolled_back_units.max": Metric("units rolled back, max", "", count, "low"),
+    "power_cuts.files_lost.max": Metric("files lost by a cut, max", "", count, "low"),
+    "power_cuts.files_rolled_back.max": Metric("files rolled back, max", "", count, "low"),
     "power_cuts.recovery_ns.median": Metric("recovery time, median", "ns", duration, "low"),
     "power_cuts.recovery_ns.max": Metric("recovery time, max", "ns", duration, "low"),
     "power_cuts.energy_j.median": Metric("recovery energy, median", "J", _si("J"), "low"),

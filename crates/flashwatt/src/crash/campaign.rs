@@ -9,7 +9,7 @@ use super::dump::{Dump, Sizing, sizing};
 use super::bugs::Bug;
 use super::cuttable::Cuttable;
 use super::remains::Remains;
-use super::trial::{Cost, InHost, Powered, come_back};
+use super::trial::{Cost, InFiles, InHost, Powered, come_back};
 use super::witness::Witness;
 use crate::config::{Config, Cuts, PowerCuts};
 use crate::connector::Workload;
@@ -20,7 +20,7 @@ use crate::rng::Rng;
 use crate::ssd::Ssd;
 use crate::ssd::settings::Settings;
 use crate::units::Nanos;
-use crate::workload;
+use crate::workload::{self, settings};
 
 /// Separates the draws of the times of cuts from those of the run.
 const STREAM: u64 = 0xc075;
@@ -38,6 +38,9 @@ pub struct Crash {
     /// The scheduler of the block layer, if there is one before the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<&'static str>,
+    /// The file system of the workload, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<&'static str>,
     /// Whether the drive has a volatile write buffer. Then a write that has completed is durable after a flush only.
     pub has_volatile_buffer: bool,
     /// The capacitors that keep the write buffer's content, if there are any.
@@ -68,6 +71,9 @@ pub struct Cut {
     /// What the block layer had of them, if there is one.
     #[serde(flatten)]
     pub host: Option<InHost>,
+    /// What a mount of the workload's file system finds, if it has one.
+    #[serde(flatten)]
+    pub files: Option<InFiles>,
     /// What was cut, and what came back.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -138,6 +144,10 @@ pub fn crash(
         status: if is_complete { "complete" } else { "interrupted" },
         ftl: ssd.ftl.name().to_string(),
         scheduler: config.host.as_ref().map(|host| host.scheduler.entry.name),
+        file_system: match &config.workload {
+            settings::Workload::Files(files) => Some(files.system.entry.name),
+            _ => None,
+        },
         has_volatile_buffer: has_volatile_buffer(config),
         capacitors,
         has_paired_pages: ssd.device.nand.paired_pages.is_some(),
@@ -236,8 +246,10 @@ impl Campaign<'_> {
         let remains = powered.cut();
         let (cost, back) = come_back(&remains)?;
         let outcome = outcome(&remains, cost, &back)?;
-        let versions = self.config.host.is_some().then(|| remains.versions(back.drive()));
-        let host = versions.as_ref().and_then(|held| powered.in_host(&remains, held));
+        let is_asked = self.config.host.is_some() || powered.files().is_some();
+        let versions = if is_asked { remains.versions(back.drive()) } else { Vec::new() };
+        let host = powered.in_host(&remains, &versions);
+        let files = powered.in_files(&remains, &versions);
         let again = if self.options.twice {
             Some(self.cut_again(&remains, powered.now_ns(), outcome.cost.recovery_ns)?)
         } else {
@@ -248,6 +260,7 @@ impl Campaign<'_> {
             operations: powered.operations(),
             requests_lost: powered.requests_inside(),
             host,
+            files,
             outcome,
             again,
         });

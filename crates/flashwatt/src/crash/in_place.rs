@@ -23,6 +23,7 @@ pub(crate) fn cut_in_place<W: Workload>(sim: &mut Sim<W, Ssd<Witness>>) -> Resul
         operations: accounts.probe.ended,
         requests_lost: accounts.outstanding(),
         host: None,
+        files: None,
         outcome: comes_back(&remains).map_err(End::Failed)?,
         again: None,
     };

@@ -70,7 +70,13 @@ pub(crate) fn losses(cuts: &[Cut]) -> Vec<String> {
     };
     let pairs = " with pages spoilt by torn ones (device.nand.paired_pages)";
     let of_host: u64 = cuts.iter().filter_map(|cut| cut.host).map(|host| u64::from(host.host_lost_units)).sum();
+    let files = || cuts.iter().filter_map(|cut| cut.files);
+    let of_files = |number: u32, how: &str| {
+        (number > 0).then(|| format!("run.power_cuts: fsynced data of {number} files is lost{how}"))
+    };
     let all = [
+        of_files(files().map(|of| of.files_lost).sum(), ""),
+        of_files(files().map(|of| of.files_pair_lost).sum(), pairs),
         warning(lost, ": a fault of the translation layer"),
         warning(by_pairs, pairs),
         warning(of_host, " to the processes: a fault of the block layer"),

@@ -40,5 +40,5 @@ pub(crate) use in_run::{losses, summed_up};
 pub use promises::{Fate, Promises};
 pub use remains::{Recovered, Remains};
 pub(crate) use trial::cuttable;
-pub use trial::{Cost, InHost, Powered, come_back, recover};
+pub use trial::{Cost, InFiles, InHost, Powered, come_back, recover};
 pub use witness::Witness;

@@ -14,6 +14,8 @@ use super::witness::Witness;
 use crate::config::{Config, Run, Span};
 use crate::connector::{Completion, Device, Next, SourceKind, Workload};
 use crate::error::{Error, Fault};
+use crate::files::system::{BLOCK_BYTES, Block};
+use crate::files::{FileWorkload, FilesFound};
 use crate::kernel::{End, Sim};
 use crate::operation::OpKind;
 use crate::progress::Progress;
@@ -150,6 +152,23 @@ impl<W: Workload, D: Cuttable> Powered<W, D> {
             host_lost_units: account.lost_units(held, &remains.spoilt_units),
         })
     }
+
+    /// What a mount of the workload's file system finds on a drive that comes back and holds these versions; none of a workload without
+    /// files.
+    pub fn in_files(&self, remains: &Remains, held: &[Option<u64>]) -> Option<InFiles> {
+        let units = Units::of_partition(&remains.config);
+        let version_of = |block: Block| {
+            let of_block = units.of(u64::from(block) * BLOCK_BYTES, BLOCK_BYTES);
+            held[of_block.start as usize..of_block.end as usize].iter().copied().min().flatten()
+        };
+        let found = self.files()?.after_cut(&version_of)?;
+        Some(InFiles::new(found, !remains.spoilt_units.is_empty()))
+    }
+
+    /// The workload's file system, if it has one.
+    pub(super) fn files(&self) -> Option<&FileWorkload> {
+        self.workload().known()?.downcast_ref()
+    }
 }
 
 impl<W: Workload> Powered<W> {
@@ -162,6 +181,41 @@ impl<W: Workload> Powered<W> {
         match outcome.end {
             End::Failed(error) => Err(error),
             End::Complete | End::Interrupted | End::OutOfBudget(_) => Ok(drive),
+        }
+    }
+}
+
+/// What a mount of the workload's file system finds after a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct InFiles {
+    /// Files with data that an fsync has made durable: all of them are looked for.
+    pub files_fsynced: u32,
+    /// Bytes of that data, in whole pages.
+    pub files_fsynced_bytes: u64,
+    /// Files of which such data is lost. Must be 0.
+    pub files_lost: u32,
+    /// Bytes of such data that is lost. Must be 0.
+    pub files_lost_bytes: u64,
+    /// Files of which such data is lost, at a cut that spoilt pages.
+    pub files_pair_lost: u32,
+    /// Files with changes that no fsync had made durable, and that are gone.
+    pub files_rolled_back: u32,
+    /// Bytes of such changes, in whole pages.
+    pub files_rolled_back_bytes: u64,
+}
+
+impl InFiles {
+    /// What a mount finds. Data that is lost at a cut that spoilt durable units counts as lost with them.
+    fn new(found: FilesFound, has_spoilt: bool) -> Self {
+        let (files_lost, files_lost_bytes) = if has_spoilt { (0, 0) } else { (found.lost, found.lost_bytes) };
+        InFiles {
+            files_fsynced: found.fsynced,
+            files_fsynced_bytes: found.fsynced_bytes,
+            files_lost,
+            files_lost_bytes,
+            files_pair_lost: found.lost - files_lost,
+            files_rolled_back: found.rolled_back,
+            files_rolled_back_bytes: found.rolled_back_bytes,
         }
     }
 }

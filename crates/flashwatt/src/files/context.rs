@@ -168,6 +168,21 @@ impl Cx<'_> {
         self.ios.ticket(io)
     }
 
+    /// What is sent from now on belongs to this log, or to the write of a checkpoint region. For the account of what a mount finds.
+    pub fn log_begins(&mut self, log: u32) {
+        self.cache.keep(|kept| kept.log_begins(log));
+    }
+
+    /// What is sent from now on is a checkpoint region, with which a mount need not read logs up to this one.
+    pub fn region_covers(&mut self, log: u32) {
+        self.cache.keep(|kept| kept.covers(log));
+    }
+
+    /// A log that was sent ends in a super root.
+    pub fn ends_in_root(&mut self, log: u32) {
+        self.cache.keep(|kept| kept.ends_in_root(log));
+    }
+
     /// Longest request in blocks.
     pub fn longest_blocks(&self) -> u32 {
         self.ios.longest_blocks

@@ -63,6 +63,8 @@ pub struct Ios {
     pub longest_blocks: u32,
     /// Writes of the file system's own that have not ended.
     pub written_back: u32,
+    /// Trims that have not ended, and their blocks: no write of these is sent before.
+    trims: Vec<(IoId, Range<Block>)>,
     /// The flush under way, and the one that follows it. All who ask meanwhile share that one (Linux, block/blk-flush.c).
     flush: Option<IoId>,
     next_flush: Option<IoId>,
@@ -78,6 +80,7 @@ impl Ios {
             origins,
             longest_blocks,
             written_back: 0,
+            trims: Vec::new(),
             flush: None,
             next_flush: None,
         }
@@ -122,6 +125,9 @@ impl Ios {
             (sent.writes, sent.is_written_back) = (block..block + blocks, process == 0);
             self.written_back += u32::from(process == 0);
         }
+        if kind == RequestKind::Trim {
+            self.trims.push((io, block..block + blocks));
+        }
         self.queued[usize::from(!is_sync)].push_back(Queued { io, kind, block, blocks, process, is_sync });
         io
     }
@@ -148,8 +154,7 @@ impl Ios {
 
     /// Takes the next request to send.
     pub fn next(&mut self, now: Nanos) -> Option<(Tag, Request)> {
-        let [sync, others] = &mut self.queued;
-        let queued = sync.pop_front().or_else(|| others.pop_front())?;
+        let queued = self.take(0).or_else(|| self.take(1))?;
         let Queued { io, kind, block, blocks, process, is_sync } = queued;
         let request = Request {
             origin: self.origins[usize::from(process).min(self.origins.len() - 1)],
@@ -158,6 +163,20 @@ impl Ios {
             ..Request::new(now, kind, u64::from(block) * BLOCK_BYTES, u64::from(blocks) * BLOCK_BYTES)
         };
         Some((Tag(io.0), request))
+    }
+
+    /// Takes the first request of a queue that need not wait for a trim.
+    fn take(&mut self, queue: usize) -> Option<Queued> {
+        if self.trims.is_empty() {
+            return self.queued[queue].pop_front();
+        }
+        let trims = &self.trims;
+        let waits = |queued: &Queued| {
+            let end = queued.block + queued.blocks;
+            queued.kind == RequestKind::Write && trims.iter().any(|(_, of)| queued.block < of.end && of.start < end)
+        };
+        let at = self.queued[queue].iter().position(|queued| !waits(queued))?;
+        self.queued[queue].remove(at)
     }
 
     /// Requests that have not ended, sent or not.
@@ -174,6 +193,7 @@ impl Ios {
                 self.begin_flush(next, 0);
             }
         }
+        self.trims.retain(|&(trim, _)| trim != io);
         let ended = &mut self.ios[io.0 as usize];
         pages.append(&mut ended.pages);
         tasks.append(&mut ended.waiters);
@@ -181,5 +201,23 @@ impl Ios {
         ended.ended = ended.ended.wrapping_add(1);
         self.free.push(io);
         ended.writes.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without that a write that somebody waits for would overtake the trim, which would then take its data away.
+    #[test]
+    fn a_write_waits_for_a_trim_of_its_blocks() {
+        let mut ios = Ios::new(256, vec![Origin(0)]);
+        let trim = ios.send(Kind::Trim, 10, 4, 0, false);
+        let sends = [(9, 1), (13, 2), (14, 1)].map(|(block, blocks)| ios.send(Kind::Write, block, blocks, 1, true));
+        let mut next = || ios.next(0).map(|(tag, _)| IoId(tag.0));
+        assert_eq!([next(), next(), next(), next()], [Some(sends[0]), Some(sends[2]), Some(trim), None]);
+        ios.ended(trim, &mut Vec::new(), &mut Vec::new());
+        assert_eq!(ios.next(0).map(|(tag, _)| IoId(tag.0)), Some(sends[1]));
+        assert_eq!(ios.next(0), None);
     }
 }

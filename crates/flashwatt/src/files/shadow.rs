@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::kept::Kept;
 use super::system::{Block, Owner, PageKey};
 
 /// What a block holds.
@@ -23,6 +24,8 @@ pub struct Shadow {
     versions: u64,
     /// The first difference.
     fault: Option<String>,
+    /// What a mount after a power cut must find, if somebody keeps account of that.
+    pub kept: Option<Box<Kept>>,
 }
 
 impl Shadow {
@@ -30,11 +33,17 @@ impl Shadow {
     pub fn changed(&mut self, key: PageKey) {
         self.versions += 1;
         self.pages.insert(key, self.versions);
+        if let Some(kept) = &mut self.kept {
+            kept.changed(key, self.versions);
+        }
     }
 
     /// A page is not used any more.
     pub fn removed(&mut self, key: PageKey) {
         self.pages.remove(&key);
+        if let Some(kept) = &mut self.kept {
+            kept.removed(key);
+        }
     }
 
     /// Pages are sent to consecutive blocks.
@@ -53,6 +62,9 @@ impl Shadow {
 
     fn put(&mut self, block: Block, content: Option<Content>) {
         self.blocks.insert(block, content);
+        if let Some(kept) = &mut self.kept {
+            kept.sent(block, content);
+        }
         let under_way = self.writing.entry(block).or_default();
         *under_way += 1;
         if *under_way > 1 {

@@ -108,6 +108,17 @@ pub struct Usage {
     pub free_inodes: Option<u64>,
 }
 
+/// How a mount after a power cut finds where pages lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mounts {
+    /// A page lies where it was sent last.
+    InPlace,
+    /// From the newest checkpoint region that is whole, and from the logs behind it up to the first that is not.
+    RollForward,
+    /// From the newest super root whose log is whole.
+    SuperRoot,
+}
+
 /// A file system.
 ///
 /// Contract: what a method needs, it asks for first ([`Cx::read_meta`]); no block belongs to two files; the same calls give the
@@ -163,6 +174,14 @@ pub trait FileSystem: Send {
     fn work(&mut self, _cx: &mut Cx) -> Tried<Work> {
         Ok(Work::None)
     }
+
+    /// How a mount after a power cut finds where pages lie. A log says where logs and regions begin ([`Cx::log_begins`]).
+    fn mounts(&self) -> Mounts {
+        Mounts::InPlace
+    }
+
+    /// The pages of metadata, by index, that lead to the pages of a file.
+    fn leads_to(&self, file: FileId) -> Vec<u32>;
 
     /// Where the blocks in use lie, in ascending order: an image of the disk.
     fn used(&self) -> Vec<Range<Block>>;

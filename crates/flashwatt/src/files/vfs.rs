@@ -28,6 +28,8 @@ pub struct Doing {
     charged: u64,
     /// The stage of making them durable.
     stage: u32,
+    /// The number of the fsync in the account of what a mount finds, if one is kept.
+    kept: Option<u32>,
     /// Whether the last call has written its bytes, and makes them durable.
     is_syncing: bool,
     /// Whether the requests of the last direct call have been sent.
@@ -45,6 +47,7 @@ impl Doing {
             moved: 0,
             charged: 0,
             stage: 0,
+            kept: None,
             is_syncing: false,
             is_under_way: false,
             has_waited: false,
@@ -170,10 +173,7 @@ impl Vfs {
                 Ok(true)
             }
             OpKind::Open | OpKind::Stat => self.with(caller, |system, cx| system.lookup(file, cx)).map(|()| true),
-            OpKind::Fsync => {
-                let stage = &mut doing.stage;
-                self.with(caller, |system, cx| system.fsync(file, Sync::ALL, stage, cx)).map(|()| true)
-            }
+            OpKind::Fsync => self.fsync(doing, Sync::ALL, caller).map(|()| true),
             OpKind::Remove => self.remove(file, bytes, caller).map(|()| true),
             OpKind::Forget => {
                 self.cache.forget(Owner::of(file), bytes.div_ceil(BLOCK_BYTES) as u32);
@@ -184,12 +184,39 @@ impl Vfs {
         }
     }
 
+    /// Makes pages of a file durable.
+    fn fsync(&mut self, doing: &mut Doing, sync: Sync, caller: Caller) -> Tried<()> {
+        let (file, system) = (doing.op.file, &self.system);
+        self.cache.keep(|kept| {
+            if doing.kept.is_none() {
+                doing.kept = Some(kept.asks(file, &(sync.first..sync.end), &system.leads_to(file)));
+            }
+        });
+        let stage = &mut doing.stage;
+        self.with(caller, |system, cx| system.fsync(file, sync, stage, cx))?;
+        self.cache.keep(|kept| doing.kept.take().into_iter().for_each(|number| kept.has_synced(number)));
+        Ok(())
+    }
+
+    /// As [`Self::with`], of a call that changes metadata which leads to a file's data.
+    fn with_file<R>(
+        &mut self,
+        file: FileId,
+        caller: Caller,
+        call: impl FnOnce(&mut dyn FileSystem, &mut Cx) -> R,
+    ) -> R {
+        self.cache.keep(|kept| kept.act_for(Some(file)));
+        let done = self.with(caller, call);
+        self.cache.keep(|kept| kept.act_for(None));
+        done
+    }
+
     fn create(&mut self, file: FileId, caller: Caller) -> Tried<()> {
         if self.bytes(file).is_some() {
             return Err(Stop::Failed(OpError::Exists));
         }
         let dir = self.dirs[file.idx()];
-        self.with(caller, |system, cx| system.create(file, dir, cx))?;
+        self.with_file(file, caller, |system, cx| system.create(file, dir, cx))?;
         self.bytes[file.idx()] = 0;
         Ok(())
     }
@@ -205,6 +232,7 @@ impl Vfs {
         // A write that found the disk full has left pages behind the end of the file.
         self.cache.dirty_pages(owner).into_iter().for_each(|key| self.cache.remove(key));
         self.bytes[file.idx()] = NO_FILE;
+        self.cache.keep(|kept| kept.file_removed(file));
         Ok(())
     }
 
@@ -339,8 +367,7 @@ impl Vfs {
             let end = offset + doing.moved;
             let begin = offset + (doing.moved - 1) / call_bytes * call_bytes;
             let (first, end) = ((begin / BLOCK_BYTES) as u32, end.div_ceil(BLOCK_BYTES) as u32);
-            let (sync, stage) = (Sync { first, end, data_only: true }, &mut doing.stage);
-            self.with(caller, |system, cx| system.fsync(file, sync, stage, cx))?;
+            self.fsync(doing, Sync { first, end, data_only: true }, caller)?;
             (doing.is_syncing, doing.stage) = (false, 0);
         }
         Ok(doing.moved >= asked)
@@ -364,15 +391,17 @@ impl Vfs {
 
     /// A file has been written, and has this length now.
     pub(super) fn resize(&mut self, file: FileId, bytes: u64, caller: Caller) {
-        self.bytes[file.idx()] = bytes;
-        self.with(caller, |system, cx| system.written(file, bytes, cx));
+        let before = std::mem::replace(&mut self.bytes[file.idx()], bytes);
+        let written = |system: &mut dyn FileSystem, cx: &mut Cx| system.written(file, bytes, cx);
+        // A length leads to data; a time does not.
+        if bytes > before { self.with_file(file, caller, written) } else { self.with(caller, written) }
     }
 
     /// Pages of a file get places, and change. Page by page, as each gets its place: one that has a place and no content would show what
     /// another file had there, if the disk is full before the next one has its own.
     pub(super) fn change(&mut self, file: FileId, pages: Range<u32>, caller: Caller) -> Tried<()> {
         for page in pages {
-            self.with(caller, |system, cx| system.prepare_write(file, page..page + 1, cx))?;
+            self.with_file(file, caller, |system, cx| system.prepare_write(file, page..page + 1, cx))?;
             self.cache.dirty(PageKey::new(Owner::of(file), page), caller.now);
         }
         Ok(())

@@ -6,6 +6,7 @@ use super::aged::{History, age};
 use super::figures::{Cause, FileFigures, FlowFigures, IoFigures};
 use super::flusher::Flusher;
 use super::io::{Ios, Task};
+use super::kept::{FilesFound, Found, Kept};
 use super::lay_down::NoRoom;
 use super::operation::{DirId, OpError};
 use super::processors::Processors;
@@ -14,7 +15,7 @@ use super::source::Source;
 use super::system::{FileSystem, Work};
 use super::tasks::{Agenda, Waits};
 use super::vfs::{Caller, Doing, Vfs, Windows};
-use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Workload};
+use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, VersionClock, Workload};
 use crate::error::{Error, Fault};
 use crate::units::Nanos;
 
@@ -204,6 +205,13 @@ impl FileWorkload {
         ids.filter_map(|file| Some((file, self.vfs.bytes(file)?)))
     }
 
+    /// What a mount finds after a power cut now, on a drive that holds these versions of blocks; none unless an account of that is
+    /// kept ([`Workload::follow`]).
+    pub fn after_cut(&self, found: Found) -> Option<FilesFound> {
+        let kept = self.vfs.cache.shadow.as_ref()?.kept.as_ref()?;
+        Some(kept.after_cut(&|file| self.vfs.system.leads_to(file), found))
+    }
+
     /// The source of operations.
     pub fn source(&self) -> &dyn Source {
         self.source.as_ref()
@@ -331,6 +339,11 @@ impl Workload for FileWorkload {
 
     fn check(&mut self) {
         self.vfs.cache.shadow = Some(Box::default());
+    }
+
+    fn follow(&mut self, versions: &VersionClock) {
+        let kept = Kept::new(versions.clone(), self.vfs.system.mounts());
+        self.vfs.cache.shadow.get_or_insert_default().kept = Some(Box::new(kept));
     }
 
     fn name(&self) -> &str {

@@ -69,7 +69,7 @@ fn requests(rng: &mut Rng, number: usize, pages: u64) -> Vec<Request> {
 
 /// Cuts the power after every instant. Returns the units that processes have lost, and the most requests that a block layer held.
 fn cut_everywhere(config: &Config, seed: u64, bug: Bug) -> (u32, u32) {
-    let list = requests(&mut Rng::new(seed), 150, 64);
+    let list = requests(&mut Rng::new(seed), 80, 64);
     let workload = Counted { script: Script::new(&list), sent: 0, completed: 0 };
     let mut powered = Hosted::whole(config, workload, bug, &mut |_| true).expect("its power can be cut");
     let (mut lost, mut held) = (0, 0);

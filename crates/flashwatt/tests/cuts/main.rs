@@ -4,6 +4,7 @@ mod checkpoints;
 #[path = "../common/mod.rs"]
 mod common;
 mod dump;
+mod files;
 mod hosts;
 #[path = "../contracts/schemes.rs"]
 #[allow(dead_code)] // the contracts use the rest

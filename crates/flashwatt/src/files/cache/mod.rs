@@ -11,6 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use dirty::Dirty;
 
 use super::io::IoId;
+use super::kept::Kept;
 use super::shadow::Shadow;
 use super::system::{Owner, PageKey};
 use crate::cache::list::{Links, List};
@@ -101,6 +102,13 @@ impl PageCache {
             capacity,
             writing: BTreeMap::new(),
             shadow: None,
+        }
+    }
+
+    /// Tells the account of what a mount finds, if one is kept.
+    pub fn keep(&mut self, tell: impl FnOnce(&mut Kept)) {
+        if let Some(kept) = self.shadow.as_mut().and_then(|shadow| shadow.kept.as_mut()) {
+            tell(kept);
         }
     }
 

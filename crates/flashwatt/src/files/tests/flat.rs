@@ -81,6 +81,10 @@ impl FileSystem for Flat {
         cx.wait()
     }
 
+    fn leads_to(&self, _: FileId) -> Vec<u32> {
+        Vec::new()
+    }
+
     fn used(&self) -> Vec<Range<Block>> {
         Vec::new()
     }

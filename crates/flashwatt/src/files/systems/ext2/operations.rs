@@ -149,13 +149,15 @@ impl FileSystem for Ext2 {
         }
         if *stage == 2 {
             let number = self.inode(Who::File(file))?.number;
+            let block = self.geometry.inode_block(number);
             // The block may be clean, or dirty for another inode's sake: it is this one's change that counts.
             if self.changes.has(number, sync.data_only) {
-                let block = self.geometry.inode_block(number);
                 Self::read(block, cx)?;
                 cx.dirty_meta(block);
                 cx.write_meta([(block, block)])?;
                 self.changes.written(number);
+            } else {
+                cx.wait_page_written(PageKey::meta(block)); // the flusher may have sent the change just now
             }
             *stage = 3;
             cx.wait()?;
@@ -179,6 +181,11 @@ impl FileSystem for Ext2 {
             cx.flush();
         }
         cx.wait()
+    }
+
+    fn leads_to(&self, file: FileId) -> Vec<u32> {
+        let Ok(inode) = self.inode(Who::File(file)) else { return Vec::new() };
+        inode.node_blocks().chain([self.geometry.inode_block(inode.number)]).collect()
     }
 
     fn used(&self) -> Vec<Range<Block>> {

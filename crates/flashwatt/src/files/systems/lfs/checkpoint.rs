@@ -106,6 +106,9 @@ impl Lfs {
         self.append(&pages, Frontier::Writer, cx.now, cx);
         let is_last = self.style == Style::Nilfs2 && cx.now < self.checkpoints.region_ns;
         let log = self.log.last();
+        if self.style == Style::Nilfs2 {
+            cx.ends_in_root(log);
+        }
         self.checkpoints.current = Some(Current { metadata: log, log, is_last, released });
         Ok(())
     }
@@ -138,12 +141,19 @@ impl Lfs {
     fn send_region(&mut self, cx: &mut Cx) {
         let blocks = self.layout.region(self.style, self.tree.inode_blocks());
         let log = self.log.begin();
+        cx.log_begins(log);
+        cx.region_covers(self.log_covered());
         self.log.add(cx.write_blocks(self.layout.regions[self.checkpoints.region], blocks));
         self.checkpoints.region = 1 - self.checkpoints.region;
         self.checkpoints.region_ns = cx.now + SUPERBLOCK_NS;
         if let Some(current) = &mut self.checkpoints.current {
             (current.log, current.is_last) = (log, true);
         }
+    }
+
+    /// The last log that the checkpoint under way covers.
+    fn log_covered(&self) -> LogId {
+        self.checkpoints.current.as_ref().map_or(0, |current| current.metadata)
     }
 
     fn end_checkpoint(&mut self, cx: &mut Cx) {

@@ -10,7 +10,7 @@ use super::{Lfs, Style};
 use crate::files::context::Cx;
 use crate::files::figures::Cause;
 use crate::files::operation::{DirId, FileId, OpError};
-use crate::files::system::{Block, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
+use crate::files::system::{Block, FileSystem, Mounts, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 
 /// Pages that are written in one go. More are written in several, so that each finds clean segments.
 const BATCH_PAGES: usize = 1024;
@@ -237,6 +237,17 @@ impl FileSystem for Lfs {
         let idle_at = self.idle_at().map(|at| if at > cx.now { at } else { cx.now + self.settings.clean_idle_ns });
         let next_ns = self.checkpoints.next_ns();
         Ok(Work::At(idle_at.map_or(next_ns, |at| at.min(next_ns))))
+    }
+
+    fn mounts(&self) -> Mounts {
+        match self.style {
+            Style::Sprite => Mounts::RollForward,
+            Style::Nilfs2 => Mounts::SuperRoot,
+        }
+    }
+
+    fn leads_to(&self, file: FileId) -> Vec<u32> {
+        self.tree.own_nodes(file).chain([self.tree.inode_block(file)]).map(Meta::index).collect()
     }
 
     fn used(&self) -> Vec<Range<Block>> {

@@ -54,6 +54,7 @@ impl Lfs {
     pub(super) fn append(&mut self, pages: &[PageKey], frontier: Frontier, written_ns: Nanos, cx: &mut Cx) {
         let mut rest = pages;
         let id = if rest.is_empty() { 0 } else { self.log.begin() };
+        cx.log_begins(id);
         while !rest.is_empty() {
             let partial = self.put(rest, frontier, (id, written_ns), fit);
             let (now, later) = rest.split_at(partial.pages);

@@ -6,7 +6,7 @@
 use super::Rig;
 use crate::connector::RequestKind::{self, Flush, Read, Write};
 use crate::files::operation::{DirId, FileId};
-use crate::files::system::{FileSystem, Owner, PageKey, Sync};
+use crate::files::system::{FileSystem, Owner, PageKey, Stop, Sync};
 
 const DESCRIPTORS: u32 = 1;
 const BLOCK_BITMAP: u32 = 65;
@@ -124,6 +124,25 @@ fn an_fsync_writes_what_its_own_inode_has_changed() {
     assert_eq!(rig.fsync(2), [(Flush, 0, 0)], "dirty for file 0's sake");
     rig.write_back();
     assert_eq!(rig.fsync(0)[1..], [(Flush, 0, 0)], "the flusher has written it");
+}
+
+/// The flusher has sent the block of the inode, and it has not arrived: the change is no longer to be written, but to be waited for.
+#[test]
+fn an_fsync_waits_for_an_inode_that_is_on_its_way() {
+    let mut rig = Rig::new(1024, &[]).with_files(0..1);
+    rig.store(0, 0..1);
+    rig.make_durable(0, Sync { first: 0, end: 1, data_only: true });
+    rig.store(0, 1..2);
+    let data = rig.cache.dirty_pages(Owner::of(FileId(0)));
+    rig.run(|system, cx| system.write_out(&data, cx)).expect("room");
+    let (metadata, flushes) = (rig.cache.dirty_pages(Owner::META), rig.figures.flushes);
+    rig.call(false, |system, cx| system.write_out(&metadata, cx)).expect("room");
+    let mut stage = 0;
+    let tried = rig.call(false, |system, cx| system.fsync(FileId(0), Sync::ALL, &mut stage, cx));
+    assert_eq!((tried, rig.waits.len(), rig.figures.flushes), (Err(Stop::Wait), 1, flushes), "no flush yet");
+    rig.sent.clear();
+    rig.run(|system, cx| system.fsync(FileId(0), Sync::ALL, &mut stage, cx)).expect("it exists");
+    assert_eq!(rig.sent().last(), Some(&(Flush, 0, 0)));
 }
 
 /// A new time alone is left out; it goes with the next fsync.
