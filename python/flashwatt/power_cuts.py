@@ -280,13 +280,13 @@ class Crash:
         """The cuts, one row each, in the order of their times.
 
         Columns: `at_ns`, the time of the cut; `operations`, flash operations that had ended by then; `requests_lost`,
-        requests that had been sent and had not completed, which never complete; `torn_pages`, pages whose program was cut; `spoilt_pages`, whole
-        pages in the same cells as torn ones; `half_erased_blocks`, blocks whose erase was cut. Map units after the
-        recovery: `kept_units` with the version that was written last, `rolled_back_units` with an older one or nothing,
-        of which nothing newer was durable, `pair_lost_units` of which a durable version is lost with a spoilt page, and
-        `lost_units` of which one is lost in another way. What the recovery took: `recovery_ns` from power on until
-        requests are served, `energy_j` in that time, `spare_reads` (reads of spare areas), `reads`, `programs`,
-        `erases`, and `scan_memory_bytes`, the memory that the scan needs.
+        requests that had been sent and had not completed, which never complete; `torn_pages`, pages whose program was
+        cut; `spoilt_pages`, whole pages in the same cells as torn ones; `half_erased_blocks`, blocks whose erase was
+        cut. Map units after the recovery: `kept_units` with the version that was written last, `rolled_back_units` with
+        an older one or nothing, of which nothing newer was durable, `pair_lost_units` of which a durable version is
+        lost with a spoilt page, and `lost_units` of which one is lost in another way. What the recovery took:
+        `recovery_ns` from power on until requests are served, `energy_j` in that time, `spare_reads` (reads of spare
+        areas), `reads`, `programs`, `erases`, and `scan_memory_bytes`, the memory that the scan needs.
 
         With capacitors also what they did at the cut: `dump_pages`, pages of the write buffer that were programmed;
         `dump_ns`, the time from the cut until operations under way had ended and these pages were on flash;

@@ -16,6 +16,7 @@ import pytest
 
 import flashwatt as fw
 from flashwatt import Config, Crash, FlashwattError, plot, power_cuts
+from flashwatt.cli.crash_table import show
 from flashwatt.cli.main import main
 from flashwatt.power_cuts import Loss, Spread
 from test_interrupt import needs_proc, wait_until_it_simulates
@@ -269,6 +270,107 @@ def test_quantiles_are_values_that_occurred(twice: Crash) -> None:
         twice.spread("recovery")
 
 
+# ------------------------------------------------------------------ the host
+
+
+HOSTED = {"host.scheduler": "noop", "host.queue_depth": 1, "host.plug_requests": 0}
+
+
+def test_the_block_layer_loses_its_queue(drive: Config) -> None:
+    """Of five writes at a time the drive has one, and the block layer four; after its program it has the next one."""
+    five = drive.override(HOSTED).override(workload__uniform__requests=5, workload__uniform__queue_depth=5)
+    program_ns = 400 + 3_413 + 600_000
+    for at_ns, lost in ((300_000, 5), (program_ns + 300_000, 4), (4 * program_ns + 300_000, 1)):
+        result = fw.crash(five, at_ns=at_ns, host__merges="none")
+        (cut,) = result.cuts.to_dicts()
+        assert (cut["requests_lost"], cut["host_requests_lost"], cut["rolled_back_units"]) == (lost, lost - 1, 1)
+        assert (result.scheduler, result.host_lost_units, result.lost_units) == ("noop", 0, 0)
+
+
+@pytest.mark.parametrize("scheduler", list(fw.names("schedulers")))
+def test_the_run_that_is_cut_is_that_behind_the_scheduler(drive: Config, scheduler: str) -> None:
+    """The same operations have ended at the time of each cut as in the operation log of the run."""
+    hosted = drive.override(host__scheduler=scheduler, host__queue_depth=3)
+    ends = fw.run(hosted, op_log=True).op_log()
+    ends = ends.filter(ends["record"].cast(str).is_in(["read", "program", "erase"]))["end_ns"]
+    result = fw.crash(hosted, cuts=10)
+    assert result.operations == len(ends)
+    assert result.cuts["operations"].to_list() == [int((ends <= at).sum()) for at in result.cuts["at_ns"]]
+    assert result.cuts["host_requests_lost"].max() > 0
+
+
+def test_what_is_before_the_drive_changes_no_other_columns(drive: Config, twice: Crash) -> None:
+    assert not any(name.startswith(("host_", "files_")) for name in twice.cuts.columns)
+    assert (twice.scheduler, twice.file_system, twice.files_lost) == (None, None, 0)
+    buffered = fw.crash(drive.override(CAPACITORS), cuts=2)
+    assert "dump_pages" in buffered.cuts.columns
+    assert "host_lost_units" not in buffered.cuts.columns
+
+
+FILES = {
+    "device.channels": 2,
+    "device.blocks_per_plane": 64,
+    "device.pages_per_block": 64,
+    "workload.files.personality": "varmail",
+    "workload.files.operations": 1500,
+    "workload.files.set.nfiles": 100,
+    "write_buffer.bytes": 1_048_576,
+}
+
+
+@pytest.fixture(scope="module")
+def mail() -> Crash:
+    """Cuts under a mail server on ext2, behind a scheduler."""
+    return fw.crash({"device.preset": "limit", "device.ways": 1, "device.op_ratio": 0.5, **FILES, **HOSTED}, cuts=20)
+
+
+@pytest.mark.parametrize("system", ["ext2", "lfs", "nilfs2"])
+def test_fsynced_files_are_found(system: str) -> None:
+    small = {} if system == "ext2" else {f"workload.files.system.{system}.segment_bytes": 262_144}
+    on_system = {"device.preset": "limit", "device.ways": 1, "device.op_ratio": 0.5, **FILES}
+    place = small or {"workload.files.system": system}
+    result = fw.crash({**on_system, **place}, cuts=20)
+    assert (result.file_system, result.files_lost, result.files_pair_lost) == (system, 0, 0)
+    frame = result.cuts
+    assert frame["files_fsynced"].max() > 50
+    assert (frame["files_fsynced_bytes"] % 4096 == 0).all()
+    assert (frame["files_fsynced_bytes"] >= 4096 * (frame["files_fsynced"] - 1)).all()
+    assert 0 < frame["files_rolled_back"].max() <= 16 + 1  # a file of each thread that had not been fsynced yet
+    assert frame["files_rolled_back_bytes"].max() > 0
+
+
+def test_a_result_with_files_is_saved_and_read(mail: Crash, tmp_path: Path) -> None:
+    path = tmp_path / "cuts.json"
+    mail.save(path)
+    found = Crash.read(path)
+    assert found.cuts.equals(mail.cuts)
+    assert (found.scheduler, found.file_system) == ("noop", "ext2")
+    spoilt(mail, lambda one: one["cuts"][1].pop("files_lost")).save(path)
+    with pytest.raises(FlashwattError, match=r"cuts.json: cuts\[1\].files_lost: found None"):
+        Crash.read(path)
+
+
+def test_lost_files_are_said_with_the_command_that_repeats_the_cut(
+    mail: Crash, asked: Asked, tiny: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lose(content: Any) -> None:
+        content["cuts"][3]["files_lost"] = 2
+        content["cuts"][4]["host_lost_units"] = 1
+
+    show(mail)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Nor is fsynced data: a mount finds all of it" in printed
+    assert "behind the host's block layer with the scheduler noop" in printed
+    found = spoilt(mail, lose)
+    assert (found.files_lost, found.host_lost_units) == (2, 1)
+    status, out, err = asked(found, tiny)
+    first, second = found.cuts["at_ns"][3], found.cuts["at_ns"][4]
+    assert status == 1
+    assert "LOST: durable data of 1 unit to processes, fsynced data of 2 files" in out
+    assert f"LOST: 2 files with fsynced data, by the cut at {first} ns, seed 1; `flashwatt crash" in err
+    assert f"LOST: 1 unit of data that was durable for its process, by the cut at {second} ns" in err
+
+
 # ------------------------------------------------------------------ results
 
 
@@ -361,7 +463,6 @@ def test_losses_are_found_and_counted(twice: Crash) -> None:
             {"device__nand__spare_bytes": 55, "ftl__page__map_unit_bytes": 1024},
             r"device.nand.spare_bytes: .*; found 55; expected 56 or more: 4 times 4 bytes",
         ),
-        ({"host__scheduler": "noop"}, r"host: power cuts .* found \[host\]"),
         ({"array__members": 2}, "expected one SSD"),
         ({"run__replay": "flashsim"}, "run.replay: a power cut needs a clock"),
     ],
@@ -385,7 +486,7 @@ def test_a_spare_area_that_is_large_enough_changes_nothing(drive: Config) -> Non
         ("--cuts 2 --at-operation 3", "--cuts and --at-operation: both say when the power is cut"),
         ("--at-ns 1h", "--at-ns: the run ends before the power is cut; found 3600000000000 ns"),
         ("--at-operation 1M", "--at-operation: the run ends before the power is cut; found operation 1000000"),
-        ("--set host.scheduler=noop", "host: power cuts are simulated of a drive without a block layer"),
+        ("--set host.scheduler=nop", "host.scheduler: unknown scheduler; found `nop`"),
         ("--preset raptor-x", "found a hard disk; expected one SSD"),
         ("-o cuts.csv", "--out: cuts.csv: no format of a result; found .csv; expected .json"),
         ("--plot cuts.svg", "--plot: cuts.svg: no format of a page; found .svg; expected .html"),
@@ -524,12 +625,13 @@ def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked:
 
 
 def test_the_guide_shows_what_the_command_prints(flashwatt: Cli) -> None:
-    shown = re.search(r"```sh\nflashwatt (crash [^\n]*)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
-    assert shown
-    printed = flashwatt(*shlex.split(shown[1])).stdout
-    lines = [" ".join(line.split()) for line in shown[2].splitlines() if line.strip()]
-    found = [" ".join(line.split()) for line in printed.splitlines() if line.strip()]
-    assert found == lines
+    shown = re.findall(r"```sh\nflashwatt (crash [^\n]*)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    assert len(shown) == 2
+    for command, output in shown:
+        printed = flashwatt(*shlex.split(command)).stdout
+        lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
+        found = [" ".join(line.split()) for line in printed.splitlines() if line.strip()]
+        assert found == lines
 
 
 # ------------------------------------------------------------------ pictures

@@ -46,7 +46,7 @@ _PAIRS: dict[str, tuple[str, Write]] = {
 }
 """Of flash whose pages share cells."""
 _HOST: dict[str, tuple[str, Write]] = {
-    "host_requests_lost": ("  before the drive", count),
+    "host_requests_lost": ("  in the block layer", count),
     "host_lost_units": ("units lost to processes", count),
 }
 """Of a block layer, if there is one."""
@@ -96,9 +96,9 @@ def show(found: Crash, console: Console | None = None) -> None:
 
 def _show_cuts(found: Crash, console: Console) -> None:
     pairs, dumps = (_PAIRS,) if found.has_paired_pages else (), (_DUMP,) if found.capacitors else ()
-    hosts, files = (_HOST,) if found.scheduler else (), (_FILES,) if found.file_system else ()
-    of_files = (*files, _FILE_PAIRS) if files and pairs else files
-    emit(console, _table(found, "", (_LOST, *hosts, *pairs, *of_files, *dumps, _COST), second=False))
+    lost = {**_LOST, **(_HOST if found.scheduler else {})}
+    files = (_FILES, *((_FILE_PAIRS,) if pairs else ())) if found.file_system else ()
+    emit(console, _table(found, "", (lost, *pairs, *files, *dumps, _COST), second=False))
     if found.spread("lost_units", second=True) is not None:
         blocks = (_AGAIN, *pairs, _COST)
         emit(console, _table(found, "\nThe second cut, during that recovery", blocks, second=True))
@@ -164,5 +164,5 @@ def _verdict(found: Crash) -> Text:
     if found.pair_lost_units or found.files_pair_lost:
         units = counted(found.pair_lost_units, "unit")
         return Text(f"LOST: {units} of durable data with spoilt pages; nothing else is lost", "bold red")
-    files = " So did all fsynced data." if found.file_system else ""
+    files = "\nNor is fsynced data: a mount finds all of it, or newer data." if found.file_system else ""
     return Text(f"Nothing is lost: each unit came back as it was last durable, or newer.{files}")
