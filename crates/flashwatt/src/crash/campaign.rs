@@ -5,9 +5,9 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::dump::{Dump, Sizing, sizing};
 use super::bugs::Bug;
 use super::cuttable::Cuttable;
+use super::dump::{Dump, Sizing, sizing};
 use super::remains::Remains;
 use super::trial::{Cost, InFiles, InHost, Powered, come_back};
 use super::witness::Witness;
@@ -178,10 +178,7 @@ struct Campaign<'a> {
 
 impl Campaign<'_> {
     /// Makes all cuts. Returns the length of the run in ns and in operations, and whether all were made.
-    fn run<D: Cuttable>(
-        &mut self,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<(Nanos, u64, bool), Error> {
+    fn run<D: Cuttable>(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
         match &self.options.cuts {
             &Cuts::Random(number) => self.cut_at_random::<D>(number, progress),
             Cuts::At(times) => self.cut_at::<D>(times.iter().map(|&at| Until::Time(at)).collect(), progress),

@@ -190,17 +190,17 @@ impl<W: Workload> Powered<W> {
 pub struct InFiles {
     /// Files with data that an fsync has made durable: all of them are looked for.
     pub files_fsynced: u32,
-    /// Bytes of that data, in whole pages.
+    /// Bytes of data that fsyncs have made durable, in whole pages.
     pub files_fsynced_bytes: u64,
-    /// Files of which such data is lost. Must be 0.
+    /// Files of which data is lost that an fsync had made durable. Must be 0.
     pub files_lost: u32,
-    /// Bytes of such data that is lost. Must be 0.
+    /// Bytes of lost data that fsyncs had made durable, in whole pages. Must be 0.
     pub files_lost_bytes: u64,
-    /// Files of which such data is lost, at a cut that spoilt pages.
+    /// Files of which data is lost that an fsync had made durable, at a cut that spoilt durable units with torn pages.
     pub files_pair_lost: u32,
     /// Files with changes that no fsync had made durable, and that are gone.
     pub files_rolled_back: u32,
-    /// Bytes of such changes, in whole pages.
+    /// Bytes of changes that no fsync had made durable, and that are gone, in whole pages.
     pub files_rolled_back_bytes: u64,
 }
 
