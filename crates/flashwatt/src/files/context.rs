@@ -233,6 +233,7 @@ impl Cx<'_> {
     pub fn trim(&mut self, block: Block, blocks: u32) {
         if !self.is_instant {
             self.ios.send(Kind::Trim, block, blocks, self.process, false);
+            self.cache.keep(|kept| kept.trimmed(&(block..block + blocks)));
         }
     }
 

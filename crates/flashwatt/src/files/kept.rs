@@ -159,6 +159,16 @@ impl Kept {
         places.push((log, block));
     }
 
+    /// Blocks are not used any more: what they hold is no hole in a log.
+    pub fn trimmed(&mut self, blocks: &Range<Block>) {
+        for block in blocks.clone() {
+            let log = self.sent.get(&block).and_then(|sent| sent.last()).map_or(0, |sent| sent.log);
+            if let Some(of_log) = self.logs.get_mut(&log) {
+                of_log.retain(|&other| other != block);
+            }
+        }
+    }
+
     /// What is sent from now on belongs to this log.
     pub fn log_begins(&mut self, log: LogId) {
         self.log = log;
@@ -215,12 +225,21 @@ impl Kept {
         blocks.iter().all(|&block| self.holds(block, found).is_some_and(|sent| sent.log == log))
     }
 
+    /// Whether a block of a log holds something older than it. Something newer is no hole: a checkpoint has made room for that.
+    fn is_missing(&self, log: LogId, found: Found) -> bool {
+        let is_older = |&block: &Block| self.holds(block, found).is_none_or(|sent| sent.log < log);
+        self.logs.get(&log).is_some_and(|blocks| blocks.iter().any(is_older))
+    }
+
     /// The last log that a mount finds.
     fn reached(&self, found: Found) -> LogId {
         match self.mounts {
             Mounts::InPlace => 0,
             Mounts::SuperRoot => {
-                self.roots.iter().rev().find(|&&log| self.is_whole(log, found)).copied().unwrap_or_default()
+                let logs = self.logs.keys().copied().filter(|log| !self.regions.contains_key(log));
+                let before_hole = logs.take_while(|&log| !self.is_missing(log, found));
+                let whole = before_hole.filter(|&log| self.roots.contains(&log) && self.is_whole(log, found));
+                whole.last().unwrap_or_default()
             }
             Mounts::RollForward => {
                 let whole = self.regions.iter().rev().find(|&(&region, _)| self.is_whole(region, found));
@@ -391,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_whole_log_with_a_super_root_counts() {
+    fn the_newest_whole_log_with_a_super_root_before_a_hole_counts() {
         let mut kept = logs(Mounts::SuperRoot);
         kept.ends_in_root(1);
         kept.ends_in_root(4);
@@ -399,5 +418,15 @@ mod tests {
         assert_eq!(mount(&kept, &all), found(1, 0, 0));
         assert_eq!(mount(&kept, &all[..3]), found(1, 0, 2), "log 2 belongs to no checkpoint");
         assert_eq!(mount(&kept, &[(11, 2), (12, 3)]), found(1, 1, 2));
+        assert_eq!(mount(&kept, &[all[0], all[1], all[3]]), found(1, 0, 2), "log 4 lies behind a hole");
+        kept.log_begins(5);
+        kept.sent(10, None);
+        let over = [(10, 6), (11, 2), (12, 3), (13, 5)];
+        assert_eq!(mount(&kept, &over), found(1, 0, 0), "log 1 has made room for log 5");
+        assert_eq!(mount(&kept, &over[1..]), found(1, 1, 2));
+        let mut kept = logs(Mounts::SuperRoot);
+        kept.ends_in_root(4);
+        kept.trimmed(&(10..11));
+        assert_eq!(mount(&kept, &all[1..]), found(1, 0, 0), "a trimmed block is no hole");
     }
 }

@@ -115,7 +115,7 @@ pub enum Mounts {
     InPlace,
     /// From the newest checkpoint region that is whole, and from the logs behind it up to the first that is not.
     RollForward,
-    /// From the newest super root whose log is whole.
+    /// From the newest super root before the first log that is not whole.
     SuperRoot,
 }
 
