@@ -9,6 +9,7 @@ use super::log::LoggedPages;
 use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
+use crate::device::checkpoint::Filling;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::{LogAreas, LogFound};
 use crate::device::settings::ProgramOrder;
@@ -83,14 +84,16 @@ impl Remains {
             checkpoint: log.checkpoint.as_deref(),
         };
         let found = Found::scan(flash, firmware.ftl.ties());
-        let in_order = ssd.device.nand.program_order == ProgramOrder::Ascending;
-        let tail = flash.checkpoint.map(|checkpoint| checkpoint.tail(flash, in_order));
+        let is_filled_from_the_front =
+            ssd.device.nand.program_order == ProgramOrder::Ascending && !firmware.ftl.merges();
+        let filling = if is_filled_from_the_front { Filling::FromTheFront } else { Filling::Anywhere };
+        let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling));
         let dumped = self.newer_than(&found, &trims);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
         let witness = Witness::resumed(self, &firmware, &dumped, log.trims.clone());
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
-        drive.begin_recovery(found.unreadable, dumped, log, tail);
+        drive.begin_recovery(found.unreadable, dumped, log, reads);
         drive
     }
 

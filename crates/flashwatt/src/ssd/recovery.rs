@@ -7,6 +7,7 @@
 
 use super::Ssd;
 use crate::connector::Cx;
+use crate::device::checkpoint::Reads;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::LogFound;
 use crate::ftl::Plan;
@@ -68,19 +69,23 @@ pub(super) struct Scan {
 impl<P: Probe> Ssd<P> {
     /// Lets a drive whose tables have been rebuilt begin with its recovery. Nothing can be read in the blocks `unreadable`, which are
     /// not erased. `dumped` is newer than what the layer has on flash; `log` is what is left of the recovery log. With a
-    /// checkpoint `tail` has the pages of each die that are scanned besides the first one of each block.
+    /// checkpoint `reads` has the pages that are scanned; without one all are.
     pub(crate) fn begin_recovery(
         &mut self,
         unreadable: Vec<BlockId>,
         dumped: Vec<DumpedUnit>,
         log: LogFound,
-        tail: Option<Vec<Vec<Ppn>>>,
+        reads: Option<Reads>,
     ) {
         if let Some(of_drive) = &mut self.recovery_log {
             of_drive.resume(&log);
         }
-        let in_block = if tail.is_some() { 1 } else { self.geometry.pages_per_block };
-        let pages = (0..self.geometry.dies).map(|die| self.geometry.first_pages(DieId(die), in_block)).collect();
+        let all_of =
+            |die| self.geometry.blocks_of(DieId(die)).flat_map(|block| self.geometry.pages_of(block)).collect();
+        let (pages, tail) = match reads {
+            Some(Reads { first, tail }) => (first, Some(tail)),
+            None => ((0..self.geometry.dies).map(all_of).collect(), None),
+        };
         let scan = Scan { pages, tail, log: log.read, void: [unreadable, log.void].concat() };
         self.begin_step(Step::Scan(0, scan), dumped);
     }
