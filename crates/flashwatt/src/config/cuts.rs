@@ -87,13 +87,14 @@ fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<
         reserved_blocks: ssd.gc.reserved_blocks,
     });
     let more = dies * (u128::from(recovery_blocks) + u128::from(dump_blocks)) * pages_per_block;
-    let log = dies * u128::from(device.log_blocks) * pages_per_block;
-    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + log + more);
+    let always = dies * u128::from(device.log_blocks + device.backup_blocks) * pages_per_block;
+    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + always + more);
     if more == 0 || has >= needs {
         return Ok(());
     }
     let kept = [
         (device.log_blocks, "for the recovery log"),
+        (device.backup_blocks, "for backups of paired pages"),
         (recovery_blocks, "for the recovery"),
         (dump_blocks, "for the content of the write buffer"),
     ];

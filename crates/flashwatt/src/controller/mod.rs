@@ -10,6 +10,7 @@ mod competing;
 mod completion;
 mod copies;
 mod dispatch;
+mod guards;
 mod many_ways;
 mod map_ops;
 pub mod op;
@@ -30,6 +31,7 @@ use crate::mem::FlatTable;
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
+pub use guards::Upper;
 use admission::Promotion;
 use channel_set::ChannelSet;
 use competing::Competition;
@@ -69,6 +71,10 @@ pub struct Controller {
     map_ops: MapOps,
     /// Reads that wait in the queues of several dies.
     waiting: Vec<Waiting>,
+    /// Whether programs of upper pages wait until the lower pages of the same cells are safe.
+    guards_pairs: bool,
+    /// Those of them that nobody has looked at.
+    uppers: Vec<Upper>,
     /// The remaining steps of a promotion. Kept to reuse its memory.
     promotion: Vec<Promotion>,
     /// The seat of die 0; those of the other dies, the channels and the slot follow.
@@ -130,6 +136,8 @@ impl Controller {
             ids: Vec::new(),
             map_ops: MapOps::default(),
             waiting: Vec::new(),
+            guards_pairs: false,
+            uppers: Vec::new(),
             promotion: Vec::new(),
             first_seat: 0,
             geometry: geometry.clone(),

@@ -26,6 +26,10 @@ pub enum Bug {
     TrimForgotten,
     /// A checkpoint has the map of the one before it.
     CheckpointOlder,
+    /// A backup of a lower page is on flash only after the upper page.
+    BackupLate,
+    /// The recovery does not look for backups.
+    BackupForgotten,
     /// Of the copies of a page of the map the first one alone is written.
     OneCopyOnly,
 }

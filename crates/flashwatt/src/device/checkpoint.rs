@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::backups;
 use super::spare::{Flash, Spare, SpareAreas, Ties, newest};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
@@ -59,12 +60,15 @@ impl Checkpoint {
     }
 
     /// The pages of each die whose spare areas a recovery reads, when it has read that of the first page of each block.
-    /// `in_order`: the flash is programmed in ascending order, so that a block ends with its first erased page.
-    pub fn tail(&self, flash: Flash, in_order: bool) -> Vec<Vec<Ppn>> {
+    /// `in_order`: the flash is programmed in ascending order, so that a block ends with its first erased page. `backup_blocks`: blocks
+    /// kept for backups, of which the pages are read up to the first erased one that takes a backup.
+    pub fn tail(&self, flash: Flash, in_order: bool, backup_blocks: &[BlockId]) -> Vec<Vec<Ppn>> {
         let geometry = flash.array.geometry();
         let of_die = |die| {
             let blocks = geometry.blocks_of(die).filter(|block| !flash.kept_blocks.contains(block));
-            blocks.flat_map(|block| self.tail_of(block, flash, in_order)).collect()
+            let of_die = |block: &&BlockId| geometry.die_of_block(**block) == die;
+            let of_backups = backup_blocks.iter().filter(of_die).flat_map(|&block| tail_of_backups(block, flash));
+            blocks.flat_map(|block| self.tail_of(block, flash, in_order)).chain(of_backups).collect()
         };
         (0..geometry.dies).map(DieId).map(of_die).collect()
     }
@@ -82,4 +86,10 @@ impl Checkpoint {
         let knows = |ppn: &Ppn| is_same && !is_half_erased && self.programmed[ppn.idx()];
         (1..end).map(page).filter(|ppn| !knows(ppn)).collect()
     }
+}
+
+/// The pages of a block with backups that are read, but for the first one.
+fn tail_of_backups(block: BlockId, flash: Flash) -> impl Iterator<Item = Ppn> {
+    let used = flash.array.planned_pages(block).div_ceil(2) as usize;
+    backups::pages(block, flash.array.geometry()).take(if used > 0 { used + 1 } else { 0 }).skip(1)
 }

@@ -42,6 +42,9 @@ pub struct Device {
     /// Blocks of each die that are kept for the recovery log.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub log_blocks: u32,
+    /// Blocks of each die that are kept for backups of pages that share cells with others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub backup_blocks: u32,
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
@@ -129,6 +132,22 @@ pub struct Nand {
 pub enum PairedPages {
     /// Nothing.
     Unprotected,
+    /// A lower page with data that counts is copied to a block kept for that, before its upper page is programmed.
+    Backup,
+}
+
+/// Blocks of each die that are kept for backups. Choice: one takes them while another one is erased, and one may hold what a
+/// recovery from a power cut has yet to bring back.
+const BACKUP_BLOCKS: u32 = 3;
+
+impl PairedPages {
+    /// Blocks of each die that are kept for backups of lower pages.
+    pub fn backup_blocks(self) -> u32 {
+        match self {
+            PairedPages::Unprotected => 0,
+            PairedPages::Backup => BACKUP_BLOCKS,
+        }
+    }
 }
 
 /// In which order the pages of a block may be programmed.

@@ -20,6 +20,7 @@ use crate::mem::FlatTable;
 use crate::probe::Probe;
 use crate::units::{DieId, Nanos, RequestId};
 
+mod backups;
 mod batches;
 mod destage;
 mod dump;
@@ -32,11 +33,13 @@ mod requests;
 pub mod settings;
 mod untimed;
 
+use backups::Backups;
 use batches::Buffered;
 use host_link::LinkShares;
 use idle::IdleWork;
 use link::Link;
 use recovery::Recovery;
+pub(crate) use recovery::Afterwards;
 use recovery_log::RecoveryLog;
 use requests::Active;
 use settings::Settings;
@@ -65,7 +68,9 @@ pub struct Ssd<P: Probe> {
     recovery: Option<Box<Recovery>>,
     /// What the drive writes to flash for that, if it does.
     recovery_log: Option<Box<RecoveryLog>>,
-    /// Is there idle work or a recovery log to look after?
+    /// Backups of pages that share cells with others, if the drive makes some.
+    backups: Option<Box<Backups>>,
+    /// Is there idle work, a recovery log, or a backup to look after?
     has_more_work: bool,
     /// Has the host sent its last request?
     draining: bool,
@@ -96,6 +101,10 @@ impl<P: Probe> Ssd<P> {
         let idle_work = firmware.ftl.idle_pace().map(|pace| Box::new(IdleWork::new(pace)));
         accounts.free_blocks = firmware.blocks.all_free_blocks();
         let recovery_log = RecoveryLog::new(settings, &firmware, &geometry).map(Box::new);
+        let backups = Backups::new(settings, &firmware, &geometry).map(Box::new);
+        if backups.is_some() {
+            controller.guard_pairs();
+        }
         Ssd {
             logical_bytes: settings.device.logical_bytes,
             flash: MeteredFlash { array, accounts },
@@ -107,10 +116,11 @@ impl<P: Probe> Ssd<P> {
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             buffer_changed: false,
-            has_more_work: idle_work.is_some() || recovery_log.is_some(),
+            has_more_work: idle_work.is_some() || recovery_log.is_some() || backups.is_some(),
             idle_work,
             recovery: None,
             recovery_log,
+            backups,
             draining: false,
             first_seat: 0,
             seats: LinkSeats::default(),
@@ -123,15 +133,22 @@ impl<P: Probe> Ssd<P> {
         self.controller.under_way()
     }
 
-    /// Looks after idle work and the recovery log at the end of an instant. Erases that are planned now may wait for the log, which
-    /// then goes on at once: perhaps nothing else happens any more.
+    /// Looks after idle work, the recovery log and backups at the end of an instant. Erases that are planned now may wait for the log,
+    /// and programs for backups: these go on at once, since perhaps nothing else happens any more.
     #[inline(never)]
     fn settle_more_work(&mut self, cx: &mut Cx) {
         self.settle_idle_work(cx);
         self.settle_log(cx);
-        if self.recovery_log.is_some() {
+        self.settle_backups(cx.now());
+        if self.recovery_log.is_none() && self.backups.is_none() {
+            return;
+        }
+        loop {
             self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
             self.settle_log(cx);
+            if !self.settle_backups(cx.now()) {
+                return;
+            }
         }
     }
 

@@ -4,6 +4,7 @@ mod checkpoints;
 #[path = "../common/mod.rs"]
 mod common;
 mod dump;
+mod pairs;
 #[path = "../contracts/schemes.rs"]
 #[allow(dead_code)] // the contracts use the rest
 mod schemes;
@@ -88,7 +89,8 @@ fn comes_back(remains: &Remains) {
 fn loses(config: &Config, list: &[Request], bug: Bug) -> bool {
     let mut powered = Powered::faulty(config, Script::new(list), bug, &mut |_| true).expect("its power can be cut");
     while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
-        if recover(&powered.cut()).expect("it comes back").1.lost > 0 {
+        let lost = recover(&powered.cut()).expect("it comes back").1;
+        if lost.lost + lost.lost_by_pairs > 0 {
             return true;
         }
     }

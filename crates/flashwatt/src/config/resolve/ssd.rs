@@ -48,8 +48,9 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let is_paired = raw.device.nand.paired_pages.is_some();
     let log =
         recovery.has_log().then_some(LogNeeds { recovery: &recovery, buffer_bytes: write_buffer.bytes, is_paired });
-    let capacity =
-        capacity::resolve(c, &raw.device, &geometry, &Needs { ftl: &ftl, watermarks: &watermarks, filled, log });
+    let backup_blocks = raw.device.nand.paired_pages.map_or(0, PairedPages::backup_blocks);
+    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, backup_blocks };
+    let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let queue_depth = host_link.queue_depth;
@@ -151,6 +152,7 @@ fn device(
         recovery_blocks: 0,
         dump_blocks: 0,
         log_blocks: capacity.log_blocks,
+        backup_blocks: device.nand.paired_pages.map_or(0, PairedPages::backup_blocks),
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
