@@ -510,6 +510,8 @@ class Counts:
     map: int
     wear: int
     total: int
+    backup: int = 0
+    """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -730,6 +732,8 @@ class EnergyByCause:
     map: float
     wear: float
     shared: float
+    backup: float = 0.0
+    """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ use crate::ssd::settings::Settings;
 /// Erased blocks of each die that a layer which merges blocks keeps for its recovery: the target of one merge.
 const RECOVERY_BLOCKS: u32 = 1;
 
+/// The same beside that if pages come back from backups: what a recovery writes anew may begin a log block.
+const RESTORE_BLOCKS: u32 = 1;
+
 impl Config {
     /// The same configuration, whose run cuts no power.
     pub(crate) fn without_power_cuts(&self) -> Config {
@@ -37,7 +40,8 @@ impl Config {
         let mut config = self.clone();
         if let Drive::Ssd(ssd) = &mut config.drive {
             check_spare_area(ssd)?;
-            let recovery_blocks = if ssd.ftl.merges_at_recovery() { RECOVERY_BLOCKS } else { 0 };
+            let restore_blocks = if ssd.device.backup_blocks > 0 { RESTORE_BLOCKS } else { 0 };
+            let recovery_blocks = if ssd.ftl.merges_at_recovery() { RECOVERY_BLOCKS + restore_blocks } else { 0 };
             let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
             check_room(ssd, recovery_blocks, dump_blocks)?;
             (ssd.device.recovery_blocks, ssd.device.dump_blocks) = (recovery_blocks, dump_blocks);

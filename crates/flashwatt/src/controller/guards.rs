@@ -69,7 +69,7 @@ impl Controller {
     }
 
     /// Whether a queue is worked off strictly as planned. What its head waits for must not stand behind it.
-    fn has_order(&self) -> bool {
+    pub(super) fn has_order(&self) -> bool {
         self.order.in_order.is_some()
     }
 

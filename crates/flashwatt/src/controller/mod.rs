@@ -11,6 +11,7 @@ mod completion;
 mod copies;
 mod dispatch;
 mod guards;
+mod holds;
 mod many_ways;
 mod map_ops;
 pub mod op;
@@ -32,6 +33,7 @@ use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 pub use guards::Upper;
+use holds::Holds;
 use admission::Promotion;
 use channel_set::ChannelSet;
 use competing::Competition;
@@ -75,6 +77,8 @@ pub struct Controller {
     guards_pairs: bool,
     /// Those of them that nobody has looked at.
     uppers: Vec<Upper>,
+    /// What is held back until upper pages are programmed, if the drive holds acknowledgements.
+    holds: Option<Box<Holds>>,
     /// The remaining steps of a promotion. Kept to reuse its memory.
     promotion: Vec<Promotion>,
     /// The seat of die 0; those of the other dies, the channels and the slot follow.
@@ -138,6 +142,7 @@ impl Controller {
             waiting: Vec::new(),
             guards_pairs: false,
             uppers: Vec::new(),
+            holds: None,
             promotion: Vec::new(),
             first_seat: 0,
             geometry: geometry.clone(),

@@ -30,6 +30,8 @@ pub enum Bug {
     BackupLate,
     /// The recovery does not look for backups.
     BackupForgotten,
+    /// A write to a lower page is acknowledged before its upper page is programmed, for which there is no backup.
+    AckNotHeld,
     /// Of the copies of a page of the map the first one alone is written.
     OneCopyOnly,
 }

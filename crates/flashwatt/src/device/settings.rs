@@ -121,6 +121,9 @@ pub struct Nand {
     /// Whether two pages share cells, and what is done for them; none if each page has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired_pages: Option<PairedPages>,
+    /// Longest time in ns for which the acknowledgement of a write to a lower page is held; none if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_ack_max_ns: Option<Nanos>,
     /// Bytes of a page's spare area for what a recovery from a power cut reads there; none if there is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare_bytes: Option<u32>,
@@ -134,6 +137,9 @@ pub enum PairedPages {
     Unprotected,
     /// A lower page with data that counts is copied to a block kept for that, before its upper page is programmed.
     Backup,
+    /// A write to a lower page is acknowledged when its upper page is programmed as well, or after a time. Then the lower page is copied
+    /// before the upper one is programmed.
+    HoldAck,
 }
 
 /// Blocks of each die that are kept for backups. Choice: one takes them while another one is erased, and one may hold what a
@@ -145,7 +151,7 @@ impl PairedPages {
     pub fn backup_blocks(self) -> u32 {
         match self {
             PairedPages::Unprotected => 0,
-            PairedPages::Backup => BACKUP_BLOCKS,
+            PairedPages::Backup | PairedPages::HoldAck => BACKUP_BLOCKS,
         }
     }
 }

@@ -11,9 +11,9 @@
 
 use std::collections::VecDeque;
 
-use super::Ssd;
+use super::{NO_SEAT, Ssd};
 use super::settings::Settings;
-use crate::connector::Extent;
+use crate::connector::{Cx, Extent};
 use crate::controller::Upper;
 use crate::device::backups::{BackedUp, pages};
 use crate::device::{Array, FlashAddress, Geometry};
@@ -37,6 +37,8 @@ pub(super) struct Backups {
 /// The blocks of a die that take backups.
 struct Ring {
     blocks: Vec<Kept>,
+    /// The block that is taken next if it is erased: they take turns, and so wear evenly.
+    next: usize,
     is_active: bool,
     /// Programs of upper pages that have no backup yet, in the order of their planning.
     waiting: VecDeque<Upper>,
@@ -72,6 +74,7 @@ impl Backups {
         let kept = |&block: &BlockId| Kept { block, state: State::Clean, open: Vec::new() };
         let ring = |blocks: &[BlockId]| Ring {
             blocks: blocks.iter().map(kept).collect(),
+            next: 0,
             is_active: false,
             waiting: VecDeque::new(),
         };
@@ -165,9 +168,12 @@ impl Ring {
         let in_block = geometry.pages_per_block.div_ceil(2) as usize;
         let has_room = |kept: &Kept| matches!(kept.state, State::InUse(used) if used < in_block);
         let in_use = self.blocks.iter().position(has_room);
-        let at = in_use.or_else(|| self.blocks.iter().position(|kept| kept.state == State::Clean))?;
+        let number = self.blocks.len();
+        let mut turns = (self.next..self.next + number).map(|turn| turn % number);
+        let at = in_use.or_else(|| turns.find(|&at| self.blocks[at].state == State::Clean))?;
         let kept = &mut self.blocks[at];
         let used = if let State::InUse(used) = kept.state { used } else { 0 };
+        self.next = at + 1;
         kept.state = State::InUse(used + 1);
         kept.open.push(upper);
         pages(kept.block, geometry).nth(used)
@@ -221,6 +227,7 @@ impl<P: Probe> Ssd<P> {
             let lower = upper.at.lower().filter(|&lower| self.counts(lower));
             match lower {
                 None => self.controller.let_go(&upper),
+                Some(lower) if self.controller.bind(lower, &self.flash.array) => self.controller.let_go(&upper),
                 Some(lower) => {
                     let Some(page) = ring.take_page(upper.at, &self.geometry) else { break };
                     self.back_up(&upper, lower, page, copy, now);
@@ -246,9 +253,36 @@ impl<P: Probe> Ssd<P> {
         let units = first..first + self.geometry.units_per_page;
         units.clone().map(Ppn).filter_map(|ppn| self.firmware.blocks.lpn_at(ppn)).any(|owner| {
             let is_of_host = owner.0 < self.geometry.logical_units;
-            let is_newer = |ppn: Ppn| !units.contains(&ppn.0) && array.is_programmed(self.geometry.place(ppn));
+            let is_newer = |ppn: Ppn| !units.contains(&ppn.0) && self.is_safe(ppn);
             is_of_host && !self.firmware.ftl.lookup(owner).is_some_and(is_newer)
         })
+    }
+
+    /// Whether what is at an address is on flash, and no torn upper page can spoil it before something older is gone.
+    pub(super) fn is_safe(&self, ppn: Ppn) -> bool {
+        let place = self.geometry.place(ppn);
+        self.flash.array.is_programmed(place) && !self.controller.is_held(place)
+    }
+
+    /// Holds nothing back. A fault on purpose.
+    pub(crate) fn hold_nothing(&mut self) {
+        self.controller.hold_nothing();
+    }
+
+    /// Lets operations go that have been held back for long enough. Returns whether something has changed by that.
+    pub(super) fn settle_holds(&mut self, cx: &mut Cx) -> bool {
+        if self.seats.hold == NO_SEAT {
+            return false;
+        }
+        let next = self.controller.let_go_of_late(cx.now(), &mut self.flash.array);
+        match next.filter(|&at| at <= cx.agenda.horizon()) {
+            Some(at) => cx.agenda.reset(self.seats.hold, at),
+            None => cx.agenda.cancel(self.seats.hold),
+        }
+        let released = self.controller.take_released();
+        let changed = !released.is_empty();
+        released.into_iter().for_each(|ended| self.op_ended(ended, cx));
+        changed
     }
 
     /// Plans the backup of a lower page. Until the program of the lower page has ended, its data is in memory, unless it is copied

@@ -86,7 +86,12 @@ struct LinkSeats {
     link_out: u32,
     idle: u32,
     idle_work: u32,
+    /// The end of the time for which an acknowledgement is held; [`NO_SEAT`] if none is.
+    hold: u32,
 }
+
+/// No seat.
+const NO_SEAT: u32 = u32::MAX;
 
 impl<P: Probe> Ssd<P> {
     /// A drive in its start state.
@@ -104,6 +109,7 @@ impl<P: Probe> Ssd<P> {
         let backups = Backups::new(settings, &firmware, &geometry).map(Box::new);
         if backups.is_some() {
             controller.guard_pairs();
+            settings.device.nand.hold_ack_max_ns.into_iter().for_each(|max_ns| controller.hold_ends(max_ns));
         }
         Ssd {
             logical_bytes: settings.device.logical_bytes,
@@ -146,7 +152,8 @@ impl<P: Probe> Ssd<P> {
         loop {
             self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
             self.settle_log(cx);
-            if !self.settle_backups(cx.now()) {
+            let may_go_on = self.settle_holds(cx);
+            if !self.settle_backups(cx.now()) && !may_go_on {
                 return;
             }
         }
@@ -164,8 +171,11 @@ impl<P: Probe> Device for Ssd<P> {
     fn enrol(&mut self, seats: &mut Seats) {
         self.first_seat = self.controller.enrol(seats);
         // Fewer seats leave more bits for time: a layer without idle work keeps the whole of it.
-        let first = seats.take(3 + u32::from(self.idle_work.is_some()), 0);
-        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2, idle_work: first + 3 };
+        let has_idle_work = u32::from(self.idle_work.is_some());
+        let has_holds = self.controller.has_holds();
+        let first = seats.take(3 + has_idle_work + u32::from(has_holds), 0);
+        let hold = if has_holds { first + 3 + has_idle_work } else { NO_SEAT };
+        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2, idle_work: first + 3, hold };
     }
 
     #[inline(always)]
@@ -200,6 +210,8 @@ impl<P: Probe> Device for Ssd<P> {
             return false;
         } else if seat == self.seats.idle {
             self.idle();
+        } else if seat == self.seats.hold {
+            cold_path(); // everything else is done at the end of the instant
         } else if seat == self.seats.idle_work {
             self.begin_idle_work(cx);
         } else {
@@ -222,7 +234,8 @@ impl<P: Probe> Device for Ssd<P> {
             self.settle_more_work(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-        P::CAN_BE_CUT && !cx.done.is_empty() // requests that waited for the recovery may have ended
+        // Requests that waited for the recovery, or were held back, may have ended.
+        (P::CAN_BE_CUT || self.backups.is_some()) && (!cx.done.is_empty() || self.buffer_changed)
     }
 
     fn drain(&mut self, now: Nanos) {
