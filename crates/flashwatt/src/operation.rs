@@ -23,8 +23,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Cause; 6] =
-        [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear, Cause::Backup];
+    pub const ALL: [Cause; 6] = [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear, Cause::Backup];
 
     /// The name in reports and logs.
     pub const fn name(self) -> &'static str {

@@ -178,7 +178,8 @@ impl Remains {
     fn lost_of(&self, mut owners: BTreeSet<Lpn>) -> BTreeSet<Lpn> {
         let mut newest: BTreeMap<Lpn, u64> = BTreeMap::new();
         let dumped = self.dumped.iter().map(|unit| (unit.owner, unit.version));
-        let backed_up = self.backups.values().flat_map(|(_, content)| content).map(|spare| (spare.owner, spare.version));
+        let backed_up =
+            self.backups.values().flat_map(|(_, content)| content).map(|spare| (spare.owner, spare.version));
         let LogFound { trims, checkpoint, .. } = self.log();
         let counts = |&(owner, version): &(Lpn, u64)| {
             owners.contains(&owner) && trims.get(&owner).is_none_or(|&trimmed| trimmed < version)

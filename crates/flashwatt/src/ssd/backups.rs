@@ -11,8 +11,8 @@
 
 use std::collections::VecDeque;
 
-use super::{NO_SEAT, Ssd};
 use super::settings::Settings;
+use super::{NO_SEAT, Ssd};
 use crate::connector::{Cx, Extent};
 use crate::controller::Upper;
 use crate::device::backups::{BackedUp, pages};
