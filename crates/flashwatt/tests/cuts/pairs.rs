@@ -254,3 +254,14 @@ fn a_held_write_may_be_taken_back() {
     let second = P + HELD + 1;
     assert_eq!(cut_at(second, second + R + P + P / 2), (1, 1));
 }
+
+/// A drive that starts in the steady state of its layer leaves the blocks for backups erased.
+#[test]
+fn a_drive_in_steady_state_has_room_for_backups() {
+    for protection in [BACKUP, HOLD_ACK] {
+        let sets = [protection, "device.channels=2", "device.blocks_per_plane=32", "run.precondition=\"steady\""];
+        let pages: Vec<u64> = (0..100).map(|at| at * 7 % 60).collect();
+        let (report, _) = play(&load(PROBE_DRIVE, &sets), &writes(&pages));
+        assert!(report.ssd().flash.programs.backup > 0);
+    }
+}
