@@ -167,7 +167,13 @@ impl Needs<'_> {
     fn log_blocks(&self, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> u128 {
         let Some(LogNeeds { recovery, buffer_bytes, is_paired }) = self.log else { return 0 };
         let logical_units = logical_pages * u128::from(geometry.units_per_page());
-        let checkpoint_bytes = recovery_log::checkpoint_bytes(MAP_ENTRY_BYTES * logical_units, blocks);
+        let physical_units = blocks * u128::from(geometry.pages_per_block) * u128::from(geometry.units_per_page());
+        let entries = match self.ftl.collects() {
+            true => logical_units,
+            // Of a layer that merges blocks: each block, and at most each page that is spare.
+            false => blocks + physical_units.saturating_sub(logical_units),
+        };
+        let checkpoint_bytes = recovery_log::checkpoint_bytes(MAP_ENTRY_BYTES * entries, blocks);
         let size = recovery_log::LogSize {
             logical_units,
             buffered_units: u128::from(buffer_bytes / u64::from(geometry.map_unit_bytes)),

@@ -242,9 +242,9 @@ pub struct Recovery {
     pub trim_records: Option<TrimRecords>,
     /// Bytes programmed, for all causes, after which the drive writes a checkpoint of its map. Without it there are none.
     ///
-    /// A recovery then reads the checkpoint and the spare areas of the first page of each block, and scans only what was
+    /// A recovery then reads the checkpoint and the spare area of one page of each block, and scans only what was
     /// programmed since. A checkpoint takes the bytes of the layer's tables and 4 bytes for each block. The first one is written when
-    /// the run begins. Layer `page` alone has checkpoints.
+    /// the run begins. Demand-paged layers have no checkpoints.
     pub checkpoint_interval_bytes: Option<u64>,
 }
 

@@ -11,6 +11,7 @@ use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
 use crate::device::backups::BackedUp;
+use crate::device::checkpoint::Filling;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::{LogAreas, LogFound};
 use crate::device::settings::ProgramOrder;
@@ -90,15 +91,17 @@ impl Remains {
             checkpoint: log.checkpoint.as_deref(),
         };
         let found = Found::scan(flash, firmware.ftl.ties());
-        let in_order = ssd.device.nand.program_order == ProgramOrder::Ascending;
-        let tail = flash.checkpoint.map(|checkpoint| checkpoint.tail(flash, in_order, &self.backup_blocks));
+        let is_filled_from_the_front =
+            ssd.device.nand.program_order == ProgramOrder::Ascending && !firmware.ftl.merges();
+        let filling = if is_filled_from_the_front { Filling::FromTheFront } else { Filling::Anywhere };
+        let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling, &self.backup_blocks));
         let dumped = self.newer_than(&found, &trims);
         let backed_up = self.backed_up(&found, &trims, &dumped);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
         let witness = Witness::resumed(self, &firmware, &dumped, &backed_up, log.trims.clone());
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
-        drive.begin_recovery(Afterwards { unreadable: found.unreadable, dumped, backed_up, log, tail });
+        drive.begin_recovery(Afterwards { unreadable: found.unreadable, dumped, backed_up, log, reads });
         drive
     }
 

@@ -93,6 +93,10 @@ impl Witness {
         let mut kept: BTreeMap<Lpn, u64> = backed_up.iter().map(|unit| (unit.owner, unit.version)).collect();
         kept.extend(dumped.iter().map(|unit| (unit.owner, unit.version)));
         let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
+        for lpn in (0..firmware.blocks.geometry().logical_units).map(Lpn) {
+            // A recovery with a checkpoint does not look at what was void then, be it newer.
+            on_flash(lpn).inspect(|&version| note(&mut current, lpn, |_| version));
+        }
         promises.cut(|lpn| kept.get(&lpn).copied().or_else(|| on_flash(lpn)));
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
         let log = LogWitness::resumed(&remains.logged, trims);
@@ -238,8 +242,7 @@ impl Witness {
         let has_checkpoints = self.config.ssd().recovery.checkpoint_interval_bytes.is_some();
         if has_checkpoints && matches!(pages[0].part, Part::Snapshot { at: 0, .. }) {
             let map = (0..self.geometry.logical_units).map(|lpn| firmware.ftl.lookup(Lpn(lpn)));
-            let (ties, trims) = (firmware.ftl.ties(), &self.log.trims);
-            let checkpoint = Checkpoint::new(&self.areas, map, ties, trims, self.next_program);
+            let checkpoint = Checkpoint::new(&self.areas, map, &self.log.trims, self.next_program);
             self.log.begins(checkpoint, self.bug);
         }
         for ((page, op), number) in pages.iter().zip(firmware.plan.ops()).zip(self.next_program..) {

@@ -1,8 +1,8 @@
 //! A checkpoint of the map on flash, and what a recovery scans with it.
 //!
-//! A checkpoint holds where the newest version of each unit was on flash when it was begun, and how far each block was programmed. After
-//! a power cut the spare area of the first page of each block says whether the block has been erased since: then all of it is
-//! scanned. Of the other blocks those pages are scanned that were not programmed when the checkpoint was begun.
+//! A checkpoint holds where the newest version of each unit was on flash when it was begun, and which pages of each block were
+//! programmed. After a power cut the spare area of the first of these pages says whether the block has been erased since: then all of it
+//! is scanned. Of the other blocks those pages are scanned that were not programmed when the checkpoint was begun.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,9 @@ pub struct Checkpoint {
     next: u64,
     /// By address: whether it was programmed.
     programmed: Vec<bool>,
-    /// By owner: the address (+ 1) of the newest version; 0 for none.
-    newest: Vec<u32>,
+    /// By owner: the version that it had; none if it had nothing. A drive notes an address in its place. Where a collection or a merge
+    /// was under way, it notes source and target: both hold this version.
+    versions: Vec<Option<u64>>,
 }
 
 impl Checkpoint {
@@ -28,63 +29,78 @@ impl Checkpoint {
     pub fn new(
         areas: &SpareAreas,
         map: impl Iterator<Item = Option<Ppn>>,
-        ties: Ties,
         trims: &BTreeMap<Lpn, u64>,
         next: u64,
     ) -> Self {
-        let mut newest = newest(areas, ties, trims, None);
-        for (place, (lpn, mapped)) in newest.iter_mut().zip((0..).map(Lpn).zip(map)) {
-            let is_there = |ppn: &Ppn| areas.readable(*ppn).is_some_and(|spare| spare.owner == lpn);
-            match mapped {
-                None => *place = 0,
-                Some(ppn) if is_there(&ppn) => *place = ppn.0 + 1,
-                Some(_) => {}
+        let version_at =
+            |place: u32| place.checked_sub(1).and_then(|ppn| areas.get(Ppn(ppn))).map(|spare| spare.version);
+        let mut versions: Vec<_> = newest(areas, Ties::Copy, trims, None).into_iter().map(version_at).collect();
+        for (version, (lpn, mapped)) in versions.iter_mut().zip((0..).map(Lpn).zip(map)) {
+            let there = mapped.and_then(|ppn| areas.readable(ppn)).filter(|spare| spare.owner == lpn);
+            match there {
+                _ if mapped.is_none() => *version = None,
+                Some(spare) => *version = Some(spare.version),
+                None => {}
             }
         }
         let next = next.max(1); // what a start state laid down has the number 0
-        Checkpoint { next, programmed: areas.programmed(), newest }
+        Checkpoint { next, programmed: areas.programmed(), versions }
     }
 
     /// The same with the map of an older one. For faults on purpose.
     pub(crate) fn with_map_of(self, older: &Checkpoint) -> Self {
-        Checkpoint { newest: older.newest.clone(), ..self }
+        Checkpoint { versions: older.versions.clone(), ..self }
     }
 
     /// Whether a recovery looks at what is at an address: it was the newest version then, or has been programmed since.
     pub fn shows(&self, ppn: Ppn, spare: &Spare) -> bool {
-        self.is_later(ppn, spare) || self.newest.get(spare.owner.idx()) == Some(&(ppn.0 + 1))
+        self.is_later(ppn, spare) || self.versions.get(spare.owner.idx()) == Some(&Some(spare.version))
     }
 
-    fn is_later(&self, ppn: Ppn, spare: &Spare) -> bool {
+    /// Whether what is at an address has been programmed since.
+    pub fn is_later(&self, ppn: Ppn, spare: &Spare) -> bool {
         !self.programmed[ppn.idx()] || spare.program >= self.next
     }
 
-    /// The pages of each die whose spare areas a recovery reads, when it has read that of the first page of each block.
-    /// `in_order`: the flash is programmed in ascending order, so that a block ends with its first erased page. `backup_blocks`: blocks
-    /// kept for backups, of which the pages are read up to the first erased one that takes a backup.
-    pub fn tail(&self, flash: Flash, in_order: bool, backup_blocks: &[BlockId]) -> Vec<Vec<Ppn>> {
+    /// The pages whose spare areas a recovery reads: first one of each block, and when these are read the others.
+    /// `backup_blocks`: blocks kept for backups, of which the pages are read up to the first erased one that takes a backup.
+    pub fn reads(&self, flash: Flash, filling: Filling, backup_blocks: &[BlockId]) -> Reads {
         let geometry = flash.array.geometry();
-        let of_die = |die| {
-            let blocks = geometry.blocks_of(die).filter(|block| !flash.kept_blocks.contains(block));
-            let of_die = |block: &&BlockId| geometry.die_of_block(**block) == die;
-            let of_backups = backup_blocks.iter().filter(of_die).flat_map(|&block| tail_of_backups(block, flash));
-            blocks.flat_map(|block| self.tail_of(block, flash, in_order)).chain(of_backups).collect()
+        let of_dies = |of: &dyn Fn(BlockId) -> Vec<Ppn>| {
+            (0..geometry.dies).map(|die| geometry.blocks_of(DieId(die)).flat_map(of).collect()).collect()
         };
-        (0..geometry.dies).map(DieId).map(of_die).collect()
+        let tail = |block: BlockId| match flash.kept_blocks.contains(&block) {
+            true if backup_blocks.contains(&block) => tail_of_backups(block, flash).collect(),
+            true => Vec::new(),
+            false => self.tail_of(block, flash, filling),
+        };
+        Reads { first: of_dies(&|block| self.probe(block, flash, filling).into_iter().collect()), tail: of_dies(&tail) }
     }
 
-    fn tail_of(&self, block: BlockId, flash: Flash, in_order: bool) -> Vec<Ppn> {
-        let geometry = flash.array.geometry();
-        let page = |page: u32| Ppn(geometry.first_ppn(block).0 + page * geometry.units_per_page);
-        let used = flash.array.planned_pages(block);
-        let is_half_erased = flash.half_erased.contains(&block);
-        if in_order && used == 0 && !is_half_erased {
-            return Vec::new(); // its first page is erased
+    /// The page that says whether a block has been erased since: the first one that was programmed. A block of which none was
+    /// needs no such page if it can be filled from anywhere: all its pages are scanned.
+    fn probe(&self, block: BlockId, flash: Flash, filling: Filling) -> Option<Ppn> {
+        let mut pages = flash.array.geometry().pages_of(block);
+        match filling {
+            Filling::FromTheFront => pages.next(),
+            Filling::Anywhere if flash.kept_blocks.contains(&block) => pages.next(),
+            Filling::Anywhere => pages.find(|ppn| self.programmed[ppn.idx()]),
         }
-        let end = if in_order { geometry.pages_per_block.min(used + 1) } else { geometry.pages_per_block };
-        let is_same = flash.areas.readable(page(0)).is_some_and(|spare| !self.is_later(page(0), spare));
-        let knows = |ppn: &Ppn| is_same && !is_half_erased && self.programmed[ppn.idx()];
-        (1..end).map(page).filter(|ppn| !knows(ppn)).collect()
+    }
+
+    fn tail_of(&self, block: BlockId, flash: Flash, filling: Filling) -> Vec<Ppn> {
+        let (used, is_half_erased) = (flash.array.planned_pages(block), flash.half_erased.contains(&block));
+        let geometry = flash.array.geometry();
+        let end = match filling {
+            Filling::FromTheFront if used == 0 && !is_half_erased => return Vec::new(), // its first page is erased
+            Filling::FromTheFront => geometry.pages_per_block.min(used + 1), // a block ends with its first erased page
+            Filling::Anywhere => geometry.pages_per_block,
+        };
+        let probe = self.probe(block, flash, filling);
+        let is_same = !is_half_erased
+            && probe.is_some_and(|ppn| flash.areas.readable(ppn).is_some_and(|spare| !self.is_later(ppn, spare)));
+        let is_read = |ppn: &Ppn| Some(*ppn) == probe || (is_same && self.programmed[ppn.idx()]);
+        geometry.pages_of(block).take(end as usize).filter(|ppn| !is_read(ppn)).collect()
     }
 }
 
@@ -92,4 +108,22 @@ impl Checkpoint {
 fn tail_of_backups(block: BlockId, flash: Flash) -> impl Iterator<Item = Ppn> {
     let used = flash.array.planned_pages(block).div_ceil(2) as usize;
     backups::pages(block, flash.array.geometry()).take(if used > 0 { used + 1 } else { 0 }).skip(1)
+}
+
+/// How blocks are filled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Filling {
+    /// Page by page.
+    FromTheFront,
+    /// From any page on, or with gaps.
+    Anywhere,
+}
+
+/// Pages whose spare areas a recovery reads, of each die.
+#[derive(Clone, Debug)]
+pub struct Reads {
+    /// Those that are read first.
+    pub first: Vec<Vec<Ppn>>,
+    /// Those that are read after the recovery log.
+    pub tail: Vec<Vec<Ppn>>,
 }

@@ -200,13 +200,10 @@ impl Geometry {
         (first..first + self.blocks_per_die).map(BlockId)
     }
 
-    /// The first `pages` pages of each block of a die.
-    pub fn first_pages(&self, die: DieId, pages: u32) -> Vec<Ppn> {
-        let page = |block| (0..pages).map(move |page| (block, page));
-        self.blocks_of(die)
-            .flat_map(page)
-            .map(|(block, page)| Ppn(self.first_ppn(block).0 + page * self.units_per_page))
-            .collect()
+    /// The pages of a block, each by the address of its first unit.
+    pub fn pages_of(&self, block: BlockId) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        let (first, units) = (self.first_ppn(block).0, self.units_per_page);
+        (0..self.pages_per_block).map(move |page| Ppn(first + page * units))
     }
 
     /// Where the start state `filled` puts a logical page: in address order over the dies, channel first.

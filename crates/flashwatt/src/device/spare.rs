@@ -100,6 +100,8 @@ pub struct Found<'a> {
     pub unreadable: Vec<BlockId>,
     /// Blocks that are no concern of the translation layer: those kept for the content of the write buffer, and the recovery log.
     pub kept_blocks: &'a [BlockId],
+    /// The checkpoint that the scan began with, if there is one.
+    checkpoint: Option<&'a Checkpoint>,
     /// By owner: the address (+ 1); 0 for none.
     newest: Vec<u32>,
 }
@@ -126,7 +128,7 @@ impl<'a> Found<'a> {
     pub fn scan(flash: Flash<'a>, ties: Ties) -> Self {
         let Flash { array, areas, half_erased, kept_blocks, trims, checkpoint } = flash;
         let newest = newest(areas, ties, trims, checkpoint);
-        let mut found = Found { areas, newest, kept_blocks, unreadable: Vec::new() };
+        let mut found = Found { areas, newest, kept_blocks, checkpoint, unreadable: Vec::new() };
         let is_unreadable = |block: &BlockId| {
             let holds_nothing = || array.planned_pages(*block) > 0 && !found.holds_anything(*block, array.geometry());
             !kept_blocks.contains(block) && (half_erased.contains(block) || holds_nothing())
@@ -145,9 +147,10 @@ impl<'a> Found<'a> {
         self.newest.get(owner.idx()).and_then(|place| place.checked_sub(1)).map(Ppn)
     }
 
-    /// The owner of an address that holds the newest version of a page, be it there alone or not.
+    /// The owner of an address that holds the newest version of a page, be it there alone or not. An address that a checkpoint
+    /// does not show holds nothing: the next recovery would not find it either.
     pub fn newest_version_at(&self, ppn: Ppn) -> Option<Lpn> {
-        let spare = self.areas.readable(ppn)?;
+        let spare = self.areas.readable(ppn).filter(|spare| is_shown(self.checkpoint, ppn, spare))?;
         let newest = self.areas.get(self.newest(spare.owner)?)?;
         (newest.version == spare.version).then_some(spare.owner)
     }
@@ -176,8 +179,7 @@ pub(super) fn newest(
     checkpoint: Option<&Checkpoint>,
 ) -> Vec<u32> {
     let mut newest: Vec<u32> = Vec::new();
-    let is_shown = |(ppn, spare): &(Ppn, &Spare)| checkpoint.is_none_or(|checkpoint| checkpoint.shows(*ppn, spare));
-    for (ppn, new) in areas.all_readable().filter(is_shown) {
+    for (ppn, new) in areas.all_readable().filter(|(ppn, spare)| is_shown(checkpoint, *ppn, spare)) {
         if newest.len() <= new.owner.idx() {
             newest.resize(new.owner.idx() + 1, 0);
         }
@@ -189,6 +191,11 @@ pub(super) fn newest(
     }
     forget_trimmed(&mut newest, areas, trims);
     newest
+}
+
+/// Whether a recovery with this checkpoint, if any, looks at what is at an address.
+fn is_shown(checkpoint: Option<&Checkpoint>, ppn: Ppn, spare: &Spare) -> bool {
+    checkpoint.is_none_or(|checkpoint| checkpoint.shows(ppn, spare))
 }
 
 /// Removes the addresses of what was trimmed after it had been written.
@@ -227,7 +234,13 @@ mod tests {
         let newest_of = |ties| [0, 1, 2].map(|owner| newest(ties).get(owner).copied().unwrap_or(0));
         assert_eq!(newest_of(Ties::Copy), [2, 4, 0]);
         assert_eq!(newest_of(Ties::Source), [2, 5, 0]);
-        let found = Found { areas: &areas, newest: newest(Ties::Copy), kept_blocks: &[], unreadable: Vec::new() };
+        let found = Found {
+            areas: &areas,
+            newest: newest(Ties::Copy),
+            kept_blocks: &[],
+            checkpoint: None,
+            unreadable: Vec::new(),
+        };
         assert_eq!(
             [0, 1, 2, 5].map(|ppn| found.at(Ppn(ppn))),
             [Some((Lpn(0), false)), Some((Lpn(0), true)), None, None]

@@ -9,6 +9,7 @@
 use super::Ssd;
 use crate::connector::Cx;
 use crate::device::backups::BackedUp;
+use crate::device::checkpoint::Reads;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::LogFound;
 use crate::ftl::Plan;
@@ -44,8 +45,8 @@ pub(crate) struct Afterwards {
     pub backed_up: Vec<BackedUp>,
     /// What is left of the recovery log.
     pub log: LogFound,
-    /// With a checkpoint, the pages of each die that are scanned besides the first one of each block.
-    pub tail: Option<Vec<Vec<Ppn>>>,
+    /// With a checkpoint, the pages that are scanned; without one all are.
+    pub reads: Option<Reads>,
 }
 
 pub(super) enum Step {
@@ -96,12 +97,16 @@ pub(super) struct Scan {
 impl<P: Probe> Ssd<P> {
     /// Lets a drive whose tables have been rebuilt begin with its recovery.
     pub(crate) fn begin_recovery(&mut self, found: Afterwards) {
-        let Afterwards { unreadable, dumped, backed_up, log, tail } = found;
+        let Afterwards { unreadable, dumped, backed_up, log, reads } = found;
         if let Some(of_drive) = &mut self.recovery_log {
             of_drive.resume(&log);
         }
-        let in_block = if tail.is_some() { 1 } else { self.geometry.pages_per_block };
-        let pages = (0..self.geometry.dies).map(|die| self.geometry.first_pages(DieId(die), in_block)).collect();
+        let all_of =
+            |die| self.geometry.blocks_of(DieId(die)).flat_map(|block| self.geometry.pages_of(block)).collect();
+        let (pages, tail) = match reads {
+            Some(Reads { first, tail }) => (first, Some(tail)),
+            None => ((0..self.geometry.dies).map(all_of).collect(), None),
+        };
         let array = &self.flash.array;
         let of_backups = self.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
         let scan = Scan { pages, tail, log: log.read, void: [unreadable, log.void, of_backups].concat() };

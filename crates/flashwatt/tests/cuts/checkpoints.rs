@@ -1,7 +1,7 @@
 //! What a recovery with a checkpoint reads, worked out by hand.
 
 use crate::common::delays::{COMMAND, P, R, READ};
-use crate::common::{PROBE_DRIVE, Script, load, play, write};
+use crate::common::{PAGE, PROBE_DRIVE, Script, load, merging_drive, play, write};
 use flashwatt::config::Config;
 use flashwatt::connector::Request;
 use flashwatt::crash::{Cost, Powered, recover};
@@ -50,6 +50,20 @@ fn what_was_programmed_since_is_scanned() {
     let cost = cut_at(&config, 100 * P, &list);
     assert_eq!((cost.spare_reads, cost.reads), (4 * 16 + 3, 1));
     assert_eq!(cost.recovery_ns, 16 * (COMMAND + READ) + COMMAND + R + 3 * (COMMAND + READ));
+}
+
+/// A layer that merges blocks reads one page of each data block and of each block of the log, and all pages of the other blocks,
+/// as any of them may be programmed: those of the log block that takes a write as before.
+#[test]
+fn a_drive_of_data_blocks_reads_all_pages_of_its_spare_blocks() {
+    let sets = ["device.channels=2", "device.ways=2", "recovery.checkpoint_interval_bytes=1048576"];
+    let config = merging_drive(&[&sets[..], &["ftl=\"fast\""]].concat());
+    let (blocks, log, data) = (4 * 16, 4, config.logical_bytes() / PAGE / 8);
+    let reads = data + log + 8 * (blocks - log - data);
+    for list in [&[][..], &[write(0, 3, 1)]] {
+        let cost = cut_at(&config, 100 * P, list);
+        assert_eq!((cost.spare_reads, cost.reads, cost.programs, cost.erases), (reads, 1, 0, 0));
+    }
 }
 
 /// With an interval of four pages, and writes that are far apart, a checkpoint begins after each fourth page: its own page is one of

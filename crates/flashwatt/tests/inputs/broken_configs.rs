@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
     (
         "ftl = \"dftl\"\n[recovery]\ncheckpoint_interval_bytes = 65536\n",
         &[],
-        &["my.toml:3:1: recovery.checkpoint_interval_bytes", "no checkpoints", "ftl = \"dftl\"", "ftl = \"page\""],
+        &["my.toml:3:1: recovery.checkpoint_interval_bytes", "no checkpoints", "ftl = \"dftl\"", "map is in memory"],
     ),
     (
         "[recovery]\ntrim_records = \"page\"\n[run]\nreplay = \"flashsim\"\n",

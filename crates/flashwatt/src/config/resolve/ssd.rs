@@ -305,7 +305,7 @@ fn recovery(c: &mut Checker, raw: &raw::Recovery, pairs: Option<PairedPages>, ft
     }
     if recovery.checkpoint_interval_bytes.is_some() && !ftl.has_checkpoints() {
         let fault = c.fault(KEY, "this translation layer has no checkpoints").found(format!("ftl = {:?}", ftl.name()));
-        c.push(fault.expected("ftl = \"page\", or no such key"));
+        c.push(fault.expected("no such key, or a layer whose map is in memory, as `page` or `fast`"));
     }
     recovery
 }

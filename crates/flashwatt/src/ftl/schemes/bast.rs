@@ -63,6 +63,7 @@ pub type BastFtl = Pairs<Bast>;
 impl Scheme for BastFtl {
     const DOC: &'static str = "log blocks, each for one data block (BAST: Kim et al. 2002)";
     const COLLECTS: bool = false;
+    const HAS_CHECKPOINTS: bool = true;
     const STARTS_MAPPED: bool = true;
     const STRIPES_PAGES: bool = true;
     type Options = Options;

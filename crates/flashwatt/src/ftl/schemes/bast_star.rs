@@ -50,6 +50,7 @@ pub type BastStarFtl = Pairs<BastStar>;
 impl Scheme for BastStarFtl {
     const DOC: &'static str = "BAST without replacement: a full log block is merged (EnergySim 4)";
     const COLLECTS: bool = false;
+    const HAS_CHECKPOINTS: bool = true;
     const STARTS_MAPPED: bool = true;
     const STRIPES_PAGES: bool = true;
     type Options = Options;

@@ -34,6 +34,7 @@ pub struct BlockFtl {
 impl Scheme for BlockFtl {
     const DOC: &'static str = "block mapping: an overwrite copies the block (Park et al. 2011)";
     const COLLECTS: bool = false;
+    const HAS_CHECKPOINTS: bool = true;
     const STARTS_MAPPED: bool = true;
     const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.block);
     type Options = Options;

@@ -90,6 +90,7 @@ impl LogPolicy for Fast {
 impl Scheme for FastFtl {
     const DOC: &'static str = "FAST: log blocks shared by all, one of them for sequential writes (Lee et al. 2007)";
     const COLLECTS: bool = false;
+    const HAS_CHECKPOINTS: bool = true;
     const STARTS_MAPPED: bool = true;
     const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.fast);
     type Options = Options;

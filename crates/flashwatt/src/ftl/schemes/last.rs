@@ -87,6 +87,7 @@ pub type LastFtl = LogFtl<Last>;
 impl Scheme for LastFtl {
     const DOC: &'static str = "LAST: sequential streams and hot pages apart in the shared log (Lee et al. 2008)";
     const COLLECTS: bool = false;
+    const HAS_CHECKPOINTS: bool = true;
     const STARTS_MAPPED: bool = true;
     const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.last);
     type Options = Options;

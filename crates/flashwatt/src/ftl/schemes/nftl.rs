@@ -56,6 +56,7 @@ impl Scheme for NftlFtl {
     const DOC: &'static str =
         "a primary and a replacement block each, found by spare areas (NFTL: Ban 1999, EnergySim 4)";
     const COLLECTS: bool = false;
+    const HAS_CHECKPOINTS: bool = true;
     const STARTS_MAPPED: bool = true;
     const STRIPES_PAGES: bool = true;
     type Options = Options;

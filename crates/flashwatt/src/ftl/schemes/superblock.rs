@@ -113,6 +113,7 @@ struct Part {
 impl Scheme for Superblock {
     const DOC: &'static str = "log units of one block of each die, merged as a whole and while the drive is idle";
     const COLLECTS: bool = false;
+    const HAS_CHECKPOINTS: bool = true;
     const STARTS_MAPPED: bool = true;
     type Options = Options;
     type Settings = Settings;
