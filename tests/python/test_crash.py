@@ -243,6 +243,21 @@ def test_losses_with_pairs_are_counted_apart(drive: Config, ftl: str) -> None:
     assert (held.pair_lost_units, held.cuts["spoilt_pages"].sum()) == (0, 0)
 
 
+@pytest.mark.parametrize("protection", ["backup", "hold_ack"])
+@pytest.mark.parametrize("ftl", ["page", "dftl", "fast"])
+def test_protected_pairs_lose_nothing(drive: Config, ftl: str, protection: str) -> None:
+    room = {"device.blocks_per_plane": 40, "device.op_ratio": 0.8, "ftl": ftl}
+    protected = drive.override(room).override({**PAIRED, "device.nand.paired_pages": protection})
+    result = fw.crash(protected, cuts=40, twice=True)
+    assert (result.lost_units, result.pair_lost_units) == (0, 0)
+    assert result.has_paired_pages
+    if protection == "backup":
+        assert result.cuts["spoilt_pages"].sum() > 0
+    report = fw.run(protected)
+    assert report.flash.programs.backup > 0
+    assert 0 < report.energy_by_cause_j.backup < report.energy_j.total
+
+
 def test_a_seed_gives_the_same_cuts_and_another_one_others(drive: Config) -> None:
     first, again, other = (fw.crash(drive, cuts=8, twice=True, seed=seed) for seed in (3, 3, 4))
     assert first.to_dict() == again.to_dict()

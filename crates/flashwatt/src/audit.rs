@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn a_row_of_the_ledger_that_is_withheld_is_missed() {
         caught("the dies' work by state", |outcome| {
-            outcome.measured.figures.ledger.die_ns[DieState::Program as usize] = [0; 5];
+            outcome.measured.figures.ledger.die_ns[DieState::Program as usize] = Default::default();
         });
         caught("the priced total", |outcome| reading(outcome).energy_j *= 1.0 + 1e-8);
     }

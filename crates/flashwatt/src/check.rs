@@ -367,12 +367,22 @@ impl Probe for Shadow {
         let fresh = match purpose {
             Purpose::Write(_, extent) => self.written(extent),
             Purpose::Destage(entries) => self.destaged(entries),
-            Purpose::Read(_) | Purpose::Trim(..) | Purpose::Log(_) | Purpose::Background => HostData::new(),
+            Purpose::Read(_)
+            | Purpose::Trim(..)
+            | Purpose::Log(_)
+            | Purpose::Backup(_)
+            | Purpose::Restore(..)
+            | Purpose::Background => HostData::new(),
         };
         match purpose {
             Purpose::Read(runs) => self.expect_reads(runs, ops),
             Purpose::Trim(_, extent) => self.trimmed(extent),
-            Purpose::Write(..) | Purpose::Destage(_) | Purpose::Log(_) | Purpose::Background => {}
+            Purpose::Write(..)
+            | Purpose::Destage(_)
+            | Purpose::Log(_)
+            | Purpose::Backup(_)
+            | Purpose::Restore(..)
+            | Purpose::Background => {}
         }
         self.follow_programs(ops, &fresh, firmware);
         self.next_seq += ops.len() as u64;

@@ -26,6 +26,8 @@ pub struct Firmware {
     pub dump_blocks: Vec<BlockId>,
     /// Blocks kept for the recovery log, sorted by die; none for a drive without one.
     pub log_blocks: Vec<BlockId>,
+    /// Blocks kept for backups of pages that share cells with others, sorted by die; none for a drive without them.
+    pub backup_blocks: Vec<BlockId>,
 }
 
 impl Firmware {
@@ -38,6 +40,7 @@ impl Firmware {
             plan: Plan::default(),
             dump_blocks: Vec::new(),
             log_blocks: Vec::new(),
+            backup_blocks: Vec::new(),
         }
     }
 
@@ -145,15 +148,19 @@ impl Firmware {
         self.dump_blocks = blocks;
     }
 
-    /// Keeps blocks of each die for the recovery log. The translation layer never sees them.
+    /// Keeps blocks of each die for the recovery log and for backups. The translation layer never sees them.
     ///
     /// # Errors
     /// If the start state has left a die without such a block.
-    pub fn keep_log_blocks(&mut self) -> Result<(), Error> {
-        self.log_blocks = self.keep_blocks(self.blocks.geometry().log_blocks).map_err(|die| {
-            let fault = Fault::key("recovery", "the start state leaves no erased block for the recovery log");
+    pub fn keep_own_blocks(&mut self) -> Result<(), Error> {
+        let lacks = |key: &str, what: &str, die: DieId| {
+            let fault = Fault::key(key, format!("the start state leaves no erased block for {what}"));
             fault.found(format!("die {die}")).help("raise device.op_ratio or device.spare_fraction")
-        })?;
+        };
+        let (log_blocks, backup_blocks) = (self.blocks.geometry().log_blocks, self.blocks.geometry().backup_blocks);
+        self.log_blocks = self.keep_blocks(log_blocks).map_err(|die| lacks("recovery", "the recovery log", die))?;
+        self.backup_blocks =
+            self.keep_blocks(backup_blocks).map_err(|die| lacks("device.nand.paired_pages", "backups", die))?;
         Ok(())
     }
 
@@ -172,7 +179,7 @@ impl Firmware {
     /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();
-        if self.dump_blocks.contains(&block) || self.log_blocks.contains(&block) {
+        if [&self.dump_blocks, &self.log_blocks, &self.backup_blocks].iter().any(|kept| kept.contains(&block)) {
             self.blocks.erased(block);
             return self.blocks.keep_apart(block);
         }

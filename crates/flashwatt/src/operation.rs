@@ -17,11 +17,13 @@ pub enum Cause {
     Map,
     /// Wear levelling.
     Wear,
+    /// A backup of a page that shares cells with one to be programmed.
+    Backup,
 }
 
 impl Cause {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear];
+    pub const ALL: [Cause; 6] = [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear, Cause::Backup];
 
     /// The name in reports and logs.
     pub const fn name(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Cause {
             Cause::Merge => "merge",
             Cause::Map => "map",
             Cause::Wear => "wear",
+            Cause::Backup => "backup",
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::energy::ledger::OpTimes;
 use crate::energy::series::Recorder;
 use crate::firmware::Firmware;
 use crate::operation::{Cause, OpKind};
-use crate::units::{BlockId, EntryId, Lpn, Nanos, RequestId};
+use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 
 /// A flash operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +83,10 @@ pub enum Purpose<'a> {
     Trim(RequestId, Extent),
     /// These pages of the recovery log are programmed, one by each operation.
     Log(&'a [LogPage]),
+    /// These pages (their first addresses) are backed up, one by each operation.
+    Backup(&'a [Ppn]),
+    /// After a power cut, a unit with a version of it comes back from its backup.
+    Restore(Lpn, u64),
     /// Background work.
     Background,
 }

@@ -89,6 +89,9 @@ impl RequestId {
     /// Stands in for a request where the recovery log is meant.
     pub const RECOVERY_LOG: RequestId = RequestId(Self::BACKGROUND - 3);
 
+    /// Stands in for a request where a backup is meant.
+    pub const BACKUP: RequestId = RequestId(Self::BACKGROUND - 4);
+
     /// Stands in for a request where the background work of a die is meant.
     #[inline(always)]
     pub const fn background_of(die: DieId) -> RequestId {

@@ -510,6 +510,8 @@ class Counts:
     map: int
     wear: int
     total: int
+    backup: int = 0
+    """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -730,6 +732,8 @@ class EnergyByCause:
     map: float
     wear: float
     shared: float
+    backup: float = 0.0
+    """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -867,7 +871,7 @@ def build(kind: Any, value: Any, path: str) -> Any:
 
     Raises `KeyError` with the path of a key that is missing.
     """
-    from dataclasses import is_dataclass
+    from dataclasses import MISSING, fields, is_dataclass
     from typing import get_args, get_origin
 
     options = get_args(kind)
@@ -882,7 +886,9 @@ def build(kind: Any, value: Any, path: str) -> Any:
         return copied(value)
     if not isinstance(value, dict) or target is None:
         raise KeyError(path)
-    return target(**{key: build(hint, value.get(key), f"{path}.{key}") for key, hint in _hints(target).items()})
+    default = {field.name for field in fields(target) if field.default is not MISSING}
+    present = {key: hint for key, hint in _hints(target).items() if key in value or key not in default}
+    return target(**{key: build(hint, value.get(key), f"{path}.{key}") for key, hint in present.items()})
 
 
 def copied(value: Any) -> Any:

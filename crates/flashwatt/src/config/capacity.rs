@@ -131,6 +131,8 @@ pub(super) struct Needs<'a> {
     pub filled: bool,
     /// The recovery log, if there is one.
     pub log: Option<LogNeeds<'a>>,
+    /// Blocks of each die for backups of pages that share cells with others.
+    pub backup_blocks: u32,
 }
 
 /// What the size of a recovery log depends on besides that of the drive.
@@ -155,18 +157,10 @@ impl Needs<'_> {
             low_watermark_blocks: self.watermarks.low(u64::try_from(die_blocks).unwrap_or(u64::MAX)),
             reserved_blocks: self.watermarks.reserved_blocks,
         });
-        let room = self.with_log(room, geometry, blocks_per_plane * geometry.planes(), logical_pages);
+        let log_blocks = self.log_blocks(geometry, blocks_per_plane * geometry.planes(), logical_pages);
+        let room = with_kept(room, geometry, log_blocks, "the recovery log");
+        let room = with_kept(room, geometry, self.backup_blocks.into(), "backups of paired pages");
         if self.filled { room } else { Room { pages: room.pages.saturating_sub(logical_pages), ..room } }
-    }
-
-    /// The same with the blocks of the recovery log.
-    fn with_log(&self, room: Room, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> Room {
-        let blocks = self.log_blocks(geometry, blocks, logical_pages);
-        if blocks == 0 {
-            return room;
-        }
-        let pages = room.pages + u128::from(geometry.dies()) * blocks * u128::from(geometry.pages_per_block);
-        Room { pages, what: format!("{}, and {blocks} of each die for the recovery log", room.what) }
     }
 
     /// Blocks of each die for the recovery log of a drive with this number of blocks.
@@ -189,6 +183,15 @@ impl Needs<'_> {
         let used = recovery_log::used_pages(geometry.pages_per_block, is_paired);
         recovery_log::blocks_per_die(size.area_pages(geometry.page_bytes), used, u128::from(geometry.dies()))
     }
+}
+
+/// The same with this number of blocks of each die, which are kept for something.
+fn with_kept(room: Room, geometry: &FlashShape, blocks: u128, what: &str) -> Room {
+    if blocks == 0 {
+        return room;
+    }
+    let pages = room.pages + u128::from(geometry.dies()) * blocks * u128::from(geometry.pages_per_block);
+    Room { pages, what: format!("{}, and {blocks} of each die for {what}", room.what) }
 }
 
 impl Spare {
@@ -373,7 +376,7 @@ mod tests {
         ) {
             let watermarks = &Watermarks { low_blocks, low_fraction, reserved_blocks };
             let page = page::Settings { allocation: Allocation::Dynamic, separate_frontiers: true, map_unit_bytes: 4096 };
-            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks, filled: true, log: None };
+            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks, filled: true, log: None, backup_blocks: 0 };
             if let Some(ratio) = given.least_op_ratio(&GEOMETRY, needs) {
                 prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, needs));
                 let less = given.with_op_ratio(ratio - 1e-4);

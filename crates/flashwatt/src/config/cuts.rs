@@ -9,6 +9,9 @@ use crate::ssd::settings::Settings;
 /// Erased blocks of each die that a layer which merges blocks keeps for its recovery: the target of one merge.
 const RECOVERY_BLOCKS: u32 = 1;
 
+/// The same beside that if pages come back from backups: what a recovery writes anew may begin a log block.
+const RESTORE_BLOCKS: u32 = 1;
+
 impl Config {
     /// The same configuration, whose run cuts no power.
     pub(crate) fn without_power_cuts(&self) -> Config {
@@ -33,7 +36,8 @@ impl Config {
         let mut config = self.clone();
         if let Drive::Ssd(ssd) = &mut config.drive {
             check_spare_area(ssd)?;
-            let recovery_blocks = if ssd.ftl.merges_at_recovery() { RECOVERY_BLOCKS } else { 0 };
+            let restore_blocks = if ssd.device.backup_blocks > 0 { RESTORE_BLOCKS } else { 0 };
+            let recovery_blocks = if ssd.ftl.merges_at_recovery() { RECOVERY_BLOCKS + restore_blocks } else { 0 };
             let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
             check_room(ssd, recovery_blocks, dump_blocks)?;
             (ssd.device.recovery_blocks, ssd.device.dump_blocks) = (recovery_blocks, dump_blocks);
@@ -83,13 +87,14 @@ fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<
         reserved_blocks: ssd.gc.reserved_blocks,
     });
     let more = dies * (u128::from(recovery_blocks) + u128::from(dump_blocks)) * pages_per_block;
-    let log = dies * u128::from(device.log_blocks) * pages_per_block;
-    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + log + more);
+    let always = dies * u128::from(device.log_blocks + device.backup_blocks) * pages_per_block;
+    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + always + more);
     if more == 0 || has >= needs {
         return Ok(());
     }
     let kept = [
         (device.log_blocks, "for the recovery log"),
+        (device.backup_blocks, "for backups of paired pages"),
         (recovery_blocks, "for the recovery"),
         (dump_blocks, "for the content of the write buffer"),
     ];

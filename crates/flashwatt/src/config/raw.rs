@@ -153,11 +153,17 @@ pub struct Nand {
     /// Program/erase cycles that a block endures by its data sheet. The report's `lifetime` follows from it; nothing
     /// else does, and no block fails. Without it there is no lifetime.
     pub rated_cycles: Option<u32>,
-    /// Multi-level cells, which hold a lower and an upper page: `unprotected`. Without it each page has cells of its own.
+    /// Multi-level cells, which hold a lower and an upper page: `unprotected`, `backup` or `hold_ack`. Without it each page has
+    /// cells of its own.
     ///
     /// A power cut during the program of an upper page spoils the lower one, too. Page 2k+1 of a block is the upper page of page
-    /// 2k, as for `device.timing.program_upper_ns`. Power cuts alone heed it.
+    /// 2k, as for `device.timing.program_upper_ns`. `unprotected` is heeded by power cuts alone. With `backup` the drive copies a
+    /// lower page in which something counts to one of three blocks that it keeps on each die, before it programs the upper page. With
+    /// `hold_ack` it acknowledges a write to a lower page when the upper page is programmed as well, and copies the lower page only if
+    /// it could not wait (`hold_ack_max_ns`).
     pub paired_pages: Option<PairedPages>,
+    /// Longest time for which `paired_pages = "hold_ack"` holds the acknowledgement of a write.
+    pub hold_ack_max_ns: Option<u64>,
     /// Bytes of a page's spare area that the error correction leaves. Without it there are as many as a recovery needs.
     ///
     /// A recovery needs an owner (4 bytes) and a version (8) of each map unit of the page, and the number of the page's program

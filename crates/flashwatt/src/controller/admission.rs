@@ -98,6 +98,10 @@ impl Controller {
         if planned.replaces.is_some() {
             array.hold(planned.replaces);
         }
+        if self.guards_pairs {
+            cold_path();
+            self.guard(id);
+        }
         if let Some(after) = planned.after {
             cold_path();
             self.wait(id, self.ids[after.0 as usize], Until::End, array);

@@ -116,6 +116,7 @@ impl Controller {
         }
         self.mark_changed(channel);
         self.apply_end(kind, at, other.block, firmware, flash);
+        let is_held = self.holds.is_some() && self.ends_with_holds(id, kind, at, flash);
         self.release_dependents(id, flash);
         if cause == Cause::Map {
             cold_path();
@@ -126,6 +127,10 @@ impl Controller {
         self.ops.remove(id);
         if let Some(die) = request.as_background() {
             self.background_ended(die);
+        }
+        if is_held {
+            cold_path();
+            return self.hold_end(at, EndedOp { request, kind, number });
         }
         Some(EndedOp { request, kind, number })
     }

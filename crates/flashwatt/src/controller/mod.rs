@@ -10,6 +10,8 @@ mod competing;
 mod completion;
 mod copies;
 mod dispatch;
+mod guards;
+mod holds;
 mod many_ways;
 mod map_ops;
 pub mod op;
@@ -34,6 +36,8 @@ use admission::Promotion;
 use channel_set::ChannelSet;
 use competing::Competition;
 use copies::Waiting;
+pub use guards::Upper;
+use holds::Holds;
 use many_ways::ManyWays;
 use map_ops::MapOps;
 use op::{OpTable, Queue};
@@ -69,6 +73,12 @@ pub struct Controller {
     map_ops: MapOps,
     /// Reads that wait in the queues of several dies.
     waiting: Vec<Waiting>,
+    /// Whether programs of upper pages wait until the lower pages of the same cells are safe.
+    guards_pairs: bool,
+    /// Those of them that nobody has looked at.
+    uppers: Vec<Upper>,
+    /// What is held back until upper pages are programmed, if the drive holds acknowledgements.
+    holds: Option<Box<Holds>>,
     /// The remaining steps of a promotion. Kept to reuse its memory.
     promotion: Vec<Promotion>,
     /// The seat of die 0; those of the other dies, the channels and the slot follow.
@@ -130,6 +140,9 @@ impl Controller {
             ids: Vec::new(),
             map_ops: MapOps::default(),
             waiting: Vec::new(),
+            guards_pairs: false,
+            uppers: Vec::new(),
+            holds: None,
             promotion: Vec::new(),
             first_seat: 0,
             geometry: geometry.clone(),

@@ -293,6 +293,19 @@ impl OpTable {
         Some(BlockId(node.value))
     }
 
+    /// The blocks with data that the program makes obsolete.
+    pub fn replaced(&self, id: OpId) -> Vec<BlockId> {
+        let op = &self.ops[id.idx()];
+        let mut blocks: Vec<BlockId> = op.replaces.is_some().then_some(op.replaces).into_iter().collect();
+        let mut at = op.more_replaced;
+        while at != NIL {
+            let node = self.nodes[at as usize];
+            blocks.push(BlockId(node.value));
+            at = node.next;
+        }
+        blocks
+    }
+
     fn node(&mut self, value: u32, until: Until, next: u32) -> u32 {
         let node = OpNode { value, until, next };
         match self.free_nodes.pop() {

@@ -28,6 +28,12 @@ pub enum Bug {
     CheckpointOlder,
     /// The block layer completes a write when it is queued.
     CompletedInQueue,
+    /// A backup of a lower page is on flash only after the upper page.
+    BackupLate,
+    /// The recovery does not look for backups.
+    BackupForgotten,
+    /// A write to a lower page is acknowledged before its upper page is programmed, for which there is no backup.
+    AckNotHeld,
     /// Of the copies of a page of the map the first one alone is written.
     OneCopyOnly,
 }

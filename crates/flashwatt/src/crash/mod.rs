@@ -17,6 +17,7 @@
 //! so: until the page is written again, old data of that page may be seen, never another page's. A recorded trim is durable when a
 //! flush has completed that came after its completion.
 
+mod backups;
 mod bugs;
 mod campaign;
 mod cuttable;

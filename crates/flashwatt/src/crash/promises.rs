@@ -121,7 +121,10 @@ impl Promises {
     pub fn cut(&mut self, kept: impl Fn(Lpn) -> Option<u64>) {
         self.by_request.clear();
         for (unit, lpn) in self.units.iter_mut().zip((0..).map(Lpn)) {
-            *unit = Unit::holding(kept(lpn), unit.void); // it is on flash
+            let found = kept(lpn); // it is on flash
+            // What a durable trim had voided, and is there again, is lost once: a second cut that finds it finds what was there.
+            let void = unit.void.filter(|&void| found.is_none_or(|found| found > void));
+            *unit = Unit::holding(found, void);
         }
     }
 
@@ -237,5 +240,7 @@ mod tests {
         assert_eq!(fates(&promises), [Fate::Kept, Fate::Lost, Fate::RolledBack]);
         promises.cut(|_| None);
         assert_eq!(promises.fate(ONE, Some(1)), Fate::Lost, "nor after a second cut");
+        promises.cut(|_| Some(1));
+        assert_eq!(fates(&promises), [Fate::Lost, Fate::Kept, Fate::Lost], "a loss is counted once");
     }
 }

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::backups::BackupPages;
 use super::bugs::Bug;
 use super::dump::{Dump, Work};
 use super::log::LoggedPages;
 use super::promises::{Fate, Promises};
 use super::witness::Witness;
 use crate::config::Config;
+use crate::device::backups::BackedUp;
 use crate::device::checkpoint::Filling;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::{LogAreas, LogFound};
@@ -18,7 +20,7 @@ use crate::device::{Array, FlashAddress, dump};
 use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
-use crate::ssd::Ssd;
+use crate::ssd::{Afterwards, Ssd};
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// What is on flash after a power cut, and what the host was promised. All memory is gone.
@@ -40,6 +42,10 @@ pub struct Remains {
     pub(super) dump_blocks: Vec<BlockId>,
     /// Blocks kept for the recovery log.
     pub(super) log_blocks: Vec<BlockId>,
+    /// Blocks kept for backups of lower pages.
+    pub(super) backup_blocks: Vec<BlockId>,
+    /// The backups that can be read.
+    pub(super) backups: BackupPages,
     /// The pages of the recovery log that can be read.
     pub(super) logged: LoggedPages,
     /// Content of the write buffer that capacitors brought to flash.
@@ -71,9 +77,10 @@ impl Remains {
         let ssd = self.config.ssd();
         let mut firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
         (firmware.dump_blocks, firmware.log_blocks) = (self.dump_blocks.clone(), self.log_blocks.clone());
+        firmware.backup_blocks.clone_from(&self.backup_blocks);
         let (seen, log) = (self.bug.seen(&self.areas), self.log());
         let trims = if self.bug == Bug::TrimForgotten { BTreeMap::new() } else { log.trims.clone() };
-        let kept_blocks = [&self.dump_blocks[..], &self.log_blocks].concat();
+        let kept_blocks = [&self.dump_blocks[..], &self.log_blocks, &self.backup_blocks].concat();
         let (array, half_erased) = (&self.array, &self.half_erased[..]);
         let flash = Flash {
             array,
@@ -87,13 +94,14 @@ impl Remains {
         let is_filled_from_the_front =
             ssd.device.nand.program_order == ProgramOrder::Ascending && !firmware.ftl.merges();
         let filling = if is_filled_from_the_front { Filling::FromTheFront } else { Filling::Anywhere };
-        let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling));
+        let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling, &self.backup_blocks));
         let dumped = self.newer_than(&found, &trims);
+        let backed_up = self.backed_up(&found, &trims, &dumped);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
-        let witness = Witness::resumed(self, &firmware, &dumped, log.trims.clone());
+        let witness = Witness::resumed(self, &firmware, &dumped, &backed_up, log.trims.clone());
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
-        drive.begin_recovery(found.unreadable, dumped, log, reads);
+        drive.begin_recovery(Afterwards { unreadable: found.unreadable, dumped, backed_up, log, reads });
         drive
     }
 
@@ -113,6 +121,30 @@ impl Remains {
         let of_flash = |owner| version_of(owner).max(trims.get(&owner).copied());
         let is_newer = |unit: &&DumpedUnit| of_flash(unit.owner).is_none_or(|version| version < unit.version);
         self.dumped.iter().filter(is_newer).copied().collect()
+    }
+
+    /// What backups hold that is newer than what a scan found elsewhere, and than what capacitors brought to flash. Of two backups with
+    /// the same version the older one counts: a recovery that was cut had copied it.
+    fn backed_up(&self, found: &Found, trims: &BTreeMap<Lpn, u64>, dumped: &[DumpedUnit]) -> Vec<BackedUp> {
+        if self.bug == Bug::BackupForgotten {
+            return Vec::new();
+        }
+        let logical_units = self.array.geometry().logical_units;
+        let mut newest: BTreeMap<Lpn, BackedUp> = BTreeMap::new();
+        let mut backups: Vec<_> = self.backups.iter().collect();
+        backups.sort_by_key(|(_, (number, _))| *number);
+        for (&page, (_, content)) in backups {
+            for &Spare { owner, version, .. } in content.iter().filter(|spare| spare.owner.0 < logical_units) {
+                if newest.get(&owner).is_none_or(|other| other.version < version) {
+                    newest.insert(owner, BackedUp { page, owner, version });
+                }
+            }
+        }
+        let of_dump: BTreeMap<Lpn, u64> = dumped.iter().map(|unit| (unit.owner, unit.version)).collect();
+        let version_of = |owner| found.newest(owner).and_then(|ppn| found.areas.get(ppn)).map(|spare| spare.version);
+        let elsewhere = |owner| version_of(owner).max(trims.get(&owner).copied()).max(of_dump.get(&owner).copied());
+        newest.retain(|&owner, unit| elsewhere(owner).is_none_or(|version| version < unit.version));
+        newest.into_values().collect()
     }
 
     /// What capacitors did at the cut; none if the drive has none, or they were not charged.
@@ -149,13 +181,15 @@ impl Remains {
     fn lost_of(&self, mut owners: BTreeSet<Lpn>) -> BTreeSet<Lpn> {
         let mut newest: BTreeMap<Lpn, u64> = BTreeMap::new();
         let dumped = self.dumped.iter().map(|unit| (unit.owner, unit.version));
+        let backed_up =
+            self.backups.values().flat_map(|(_, content)| content).map(|spare| (spare.owner, spare.version));
         let LogFound { trims, checkpoint, .. } = self.log();
         let counts = |&(owner, version): &(Lpn, u64)| {
             owners.contains(&owner) && trims.get(&owner).is_none_or(|&trimmed| trimmed < version)
         };
         let is_shown = |(ppn, spare): &(Ppn, &Spare)| checkpoint.as_ref().is_none_or(|known| known.shows(*ppn, spare));
         let shown = self.areas.all_readable().filter(is_shown).map(|(_, spare)| (spare.owner, spare.version));
-        for (owner, version) in shown.chain(dumped).filter(counts) {
+        for (owner, version) in shown.chain(dumped).chain(backed_up).filter(counts) {
             let last = newest.entry(owner).or_default();
             *last = version.max(*last);
         }

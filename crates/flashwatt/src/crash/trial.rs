@@ -251,11 +251,15 @@ pub(crate) fn cuttable(
         let fault = Fault::key("ftl", "this translation layer cannot be rebuilt after a power cut");
         return Err(fault.found(config.ssd().ftl.name()).expected("one with Ftl::rebuild").into());
     }
-    start.into_cuttable(config, |firmware, array| {
+    let (mut drive, start) = start.into_cuttable(config, |firmware, array| {
         firmware.keep_recovery_blocks();
         firmware.keep_dump_blocks();
         Witness::new(Arc::clone(config), firmware, array, is_durable_late).with_bug(bug)
-    })
+    })?;
+    if bug == Bug::AckNotHeld {
+        drive.hold_nothing();
+    }
+    Ok((drive, start))
 }
 
 /// Bytes of memory that a scan needs for each logical page.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::backups::BackupWitness;
 use super::bugs::Bug;
 use super::dump::Work;
 use super::log::LogWitness;
@@ -11,6 +12,7 @@ use super::remains::Remains;
 use crate::config::Config;
 use crate::connector::{Extent, RequestKind, VersionClock};
 use crate::controller::UnderWay;
+use crate::device::backups::BackedUp;
 use crate::device::checkpoint::Checkpoint;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::{LogPage, Part};
@@ -45,6 +47,7 @@ pub struct Witness {
     entries: BTreeMap<EntryId, (Lpn, u64)>,
     pub(super) promises: Promises,
     pub(super) log: LogWitness,
+    backups: BackupWitness,
     /// Blocks whose erase is planned. Only kept for [`Bug::ErasedBeforeCopied`].
     to_erase: BTreeMap<u64, BlockId>,
     bug: Bug,
@@ -75,12 +78,13 @@ impl Witness {
         Witness::with(config, geometry, SpareAreas::none(), Vec::new(), promises, 0, 0)
     }
 
-    /// The observer of a drive that goes on after a power cut. `dumped`: content of the write buffer that is on flash. `trims`: what the
-    /// recovery log says of them.
+    /// The observer of a drive that goes on after a power cut. `dumped`: content of the write buffer that is on flash. `backed_up`: what
+    /// comes back from backups. `trims`: what the recovery log says of them.
     pub(super) fn resumed(
         remains: &Remains,
         firmware: &Firmware,
         dumped: &[DumpedUnit],
+        backed_up: &[BackedUp],
         trims: BTreeMap<Lpn, u64>,
     ) -> Self {
         let mut current = Vec::new();
@@ -88,17 +92,18 @@ impl Witness {
             note(&mut current, spare.owner, |at| at.max(spare.version));
         }
         let (areas, mut promises) = (remains.areas.clone(), remains.promises.clone());
-        let dumped: BTreeMap<Lpn, u64> = dumped.iter().map(|unit| (unit.owner, unit.version)).collect();
+        let mut kept: BTreeMap<Lpn, u64> = backed_up.iter().map(|unit| (unit.owner, unit.version)).collect();
+        kept.extend(dumped.iter().map(|unit| (unit.owner, unit.version)));
         let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
         for lpn in (0..firmware.blocks.geometry().logical_units).map(Lpn) {
             // A recovery with a checkpoint does not look at what was void then, be it newer.
             on_flash(lpn).inspect(|&version| note(&mut current, lpn, |_| version));
         }
-        promises.cut(|lpn| dumped.get(&lpn).copied().or_else(|| on_flash(lpn)));
+        promises.cut(|lpn| kept.get(&lpn).copied().or_else(|| on_flash(lpn)));
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
         let log = LogWitness::resumed(&remains.logged, trims);
         let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
-        Witness { log, ..witness }
+        Witness { log, backups: BackupWitness::resumed(&remains.backups), ..witness }
     }
 
     fn with(
@@ -124,6 +129,7 @@ impl Witness {
             versions,
             entries: BTreeMap::new(),
             log: LogWitness::default(),
+            backups: BackupWitness::default(),
             promises,
             to_erase: BTreeMap::new(),
             bug: Bug::None,
@@ -142,13 +148,14 @@ impl Witness {
         let has_capacitors = witness.config.ssd().write_buffer.capacitors.is_some();
         let is_held = has_capacitors && drive.recovers_dumped().is_none();
         let (mut areas, mut programs, mut erases) = (witness.areas.clone(), Vec::new(), Vec::new());
-        let mut log = witness.log.on_flash();
+        let (mut log, mut backups) = (witness.log.on_flash(), witness.backups.clone());
         for UnderWay { kind, number, at, .. } in drive.under_way() {
             match kind {
                 OpKind::Program | OpKind::Copyback => {
                     programs.push(at);
                     if is_held {
                         log.program_ended(number);
+                        backups.program_ended(number, witness.bug);
                     }
                     for &(ppn, spare) in witness.pending.get(&number).into_iter().flatten() {
                         areas.program(ppn, Spare { is_torn: !is_held, ..spare });
@@ -158,6 +165,7 @@ impl Witness {
                     erases.push(at.block);
                     areas.erase(at.block, &witness.geometry);
                     log.erased(at.block, &witness.geometry);
+                    backups.erased(at.block, &witness.geometry);
                 }
                 OpKind::Read | OpKind::SpareRead | OpKind::Copy => {}
             }
@@ -176,7 +184,9 @@ impl Witness {
             spoilt_units: BTreeSet::new(),
             dump_blocks: drive.firmware.dump_blocks.clone(),
             log_blocks: drive.firmware.log_blocks.clone(),
+            backup_blocks: drive.firmware.backup_blocks.clone(),
             logged: log.pages,
+            backups: backups.pages,
             dumped: drive.recovers_dumped().unwrap_or_default().to_vec(),
             work: None,
             promises: witness.promises.clone(),
@@ -246,6 +256,24 @@ impl Witness {
         }
     }
 
+    /// Pages are backed up.
+    fn backups_planned(&mut self, sources: &[Ppn], firmware: &Firmware) {
+        for ((&source, op), number) in sources.iter().zip(firmware.plan.ops()).zip(self.next_program..) {
+            let units = (source.0..source.0 + self.geometry.units_per_page).map(Ppn);
+            let content = match self.backups.pages.get(&source) {
+                Some((_, content)) => content.clone(),
+                None => units.filter_map(|ppn| self.content(ppn)).collect(),
+            };
+            self.backups.planned(number, source, op.ppn, content);
+        }
+    }
+
+    /// What is at an address, or will be when the program that is planned has ended.
+    fn content(&self, ppn: Ppn) -> Option<Spare> {
+        let planned = || self.pending.values().flatten().find(|(at, _)| *at == ppn).map(|&(_, spare)| spare);
+        self.areas.get(ppn).copied().or_else(planned)
+    }
+
     fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &BTreeMap<Lpn, u64>, firmware: &Firmware) {
         let mut map_programs = 0;
         for (op, program) in ops.iter().zip(self.next_program..) {
@@ -313,6 +341,11 @@ impl Probe for Witness {
                 self.log_planned(pages, firmware);
                 BTreeMap::new()
             }
+            Purpose::Backup(sources) => {
+                self.backups_planned(sources, firmware);
+                BTreeMap::new()
+            }
+            Purpose::Restore(owner, version) => BTreeMap::from([(owner, version)]),
             Purpose::Read(_) | Purpose::Background => BTreeMap::new(),
         };
         self.follow_programs(ops, &fresh, firmware);
@@ -326,10 +359,15 @@ impl Probe for Witness {
             OpKind::Erase => {
                 self.to_erase.remove(&op.seq);
                 self.log.erased(op.at.block, &self.geometry);
+                self.backups.erased(op.at.block, &self.geometry);
                 self.areas.erase(op.at.block, &self.geometry);
             }
             OpKind::Program | OpKind::Copyback => {
                 self.log.program_ended(op.seq);
+                self.backups.program_ended(op.seq, self.bug);
+                if let Some(lower) = op.at.lower().filter(|_| self.bug == Bug::BackupLate) {
+                    self.backups.upper_ended(self.geometry.ppn_at(lower));
+                }
                 for (ppn, mut spare) in self.pending.remove(&op.seq).unwrap_or_default() {
                     if self.bug == Bug::VersionOfCopy && op.cause != Cause::Host {
                         spare.version = self.new_version();

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::backups;
 use super::spare::{Flash, Spare, SpareAreas, Ties, newest};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
@@ -62,12 +63,14 @@ impl Checkpoint {
     }
 
     /// The pages whose spare areas a recovery reads: first one of each block, and when these are read the others.
-    pub fn reads(&self, flash: Flash, filling: Filling) -> Reads {
+    /// `backup_blocks`: blocks kept for backups, of which the pages are read up to the first erased one that takes a backup.
+    pub fn reads(&self, flash: Flash, filling: Filling, backup_blocks: &[BlockId]) -> Reads {
         let geometry = flash.array.geometry();
         let of_dies = |of: &dyn Fn(BlockId) -> Vec<Ppn>| {
             (0..geometry.dies).map(|die| geometry.blocks_of(DieId(die)).flat_map(of).collect()).collect()
         };
         let tail = |block: BlockId| match flash.kept_blocks.contains(&block) {
+            true if backup_blocks.contains(&block) => tail_of_backups(block, flash).collect(),
             true => Vec::new(),
             false => self.tail_of(block, flash, filling),
         };
@@ -99,6 +102,12 @@ impl Checkpoint {
         let is_read = |ppn: &Ppn| Some(*ppn) == probe || (is_same && self.programmed[ppn.idx()]);
         geometry.pages_of(block).take(end as usize).filter(|ppn| !is_read(ppn)).collect()
     }
+}
+
+/// The pages of a block with backups that are read, but for the first one.
+fn tail_of_backups(block: BlockId, flash: Flash) -> impl Iterator<Item = Ppn> {
+    let used = flash.array.planned_pages(block).div_ceil(2) as usize;
+    backups::pages(block, flash.array.geometry()).take(if used > 0 { used + 1 } else { 0 }).skip(1)
 }
 
 /// How blocks are filled.

@@ -38,6 +38,8 @@ pub struct Geometry {
     pub dump_blocks: u32,
     /// Blocks of each die that are kept for the recovery log.
     pub log_blocks: u32,
+    /// Blocks of each die that are kept for backups of pages that share cells with others.
+    pub backup_blocks: u32,
     /// log2 of `unit_bytes`, which is a power of two.
     unit_shift: u32,
     block_div: Divisor,
@@ -69,6 +71,7 @@ impl Geometry {
             recovery_blocks: device.recovery_blocks,
             dump_blocks: device.dump_blocks,
             log_blocks: device.log_blocks,
+            backup_blocks: device.backup_blocks,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
             dies_div: Divisor::new(dies),
@@ -160,6 +163,11 @@ impl Geometry {
     #[inline(always)]
     pub fn first_ppn(&self, block: BlockId) -> Ppn {
         Ppn(block.0 * self.units_per_block)
+    }
+
+    /// The first physical address of the page at a place.
+    pub fn ppn_at(&self, at: FlashAddress) -> Ppn {
+        Ppn(self.first_ppn(at.block).0 + at.page * self.units_per_page)
     }
 
     /// The position of a physical address within its block, in map units.

@@ -1,6 +1,7 @@
 //! The drive as hardware: how it is laid out, how long things take, what its flash holds.
 
 pub mod array;
+pub mod backups;
 pub mod checkpoint;
 pub mod dump;
 pub mod geometry;

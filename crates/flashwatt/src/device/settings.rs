@@ -42,6 +42,9 @@ pub struct Device {
     /// Blocks of each die that are kept for the recovery log.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub log_blocks: u32,
+    /// Blocks of each die that are kept for backups of pages that share cells with others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub backup_blocks: u32,
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
@@ -118,6 +121,9 @@ pub struct Nand {
     /// Whether two pages share cells, and what is done for them; none if each page has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired_pages: Option<PairedPages>,
+    /// Longest time in ns for which the acknowledgement of a write to a lower page is held; none if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_ack_max_ns: Option<Nanos>,
     /// Bytes of a page's spare area for what a recovery from a power cut reads there; none if there is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare_bytes: Option<u32>,
@@ -129,6 +135,25 @@ pub struct Nand {
 pub enum PairedPages {
     /// Nothing.
     Unprotected,
+    /// A lower page with data that counts is copied to a block kept for that, before its upper page is programmed.
+    Backup,
+    /// A write to a lower page is acknowledged when its upper page is programmed as well, or after a time. Then the lower page is copied
+    /// before the upper one is programmed.
+    HoldAck,
+}
+
+/// Blocks of each die that are kept for backups. Choice: one takes them while another one is erased, and one may hold what a
+/// recovery from a power cut has yet to bring back.
+const BACKUP_BLOCKS: u32 = 3;
+
+impl PairedPages {
+    /// Blocks of each die that are kept for backups of lower pages.
+    pub fn backup_blocks(self) -> u32 {
+        match self {
+            PairedPages::Unprotected => 0,
+            PairedPages::Backup | PairedPages::HoldAck => BACKUP_BLOCKS,
+        }
+    }
 }
 
 /// In which order the pages of a block may be programmed.

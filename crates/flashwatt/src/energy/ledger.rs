@@ -82,9 +82,9 @@ pub struct Ledger {
     /// Dies in the drive.
     pub dies: u32,
     /// Die-nanoseconds by state (as [`DieState`], idle left out) and cause (as [`Cause`]).
-    pub die_ns: [[u64; 5]; DieState::COUNT],
+    pub die_ns: [[u64; Cause::ALL.len()]; DieState::COUNT],
     /// Operations ended by kind (as [`OpKind::BOOKED`]) and cause.
-    pub operations: [[u64; 5]; OpKind::BOOKED.len()],
+    pub operations: [[u64; Cause::ALL.len()]; OpKind::BOOKED.len()],
     /// Elapsed nanoseconds by [`Phase`].
     pub elapsed_ns: [u64; Phase::COUNT],
     /// Die-nanoseconds of operations in [`Phase::Transfer`].
@@ -203,6 +203,11 @@ impl Ledger {
             OpKind::Program => count(OpKind::Program) + count(OpKind::Copyback),
             _ => count(kind),
         }
+    }
+
+    /// Whether pages were backed up: reports have this cause then.
+    pub fn has_backups(&self) -> bool {
+        self.die_ns.iter().any(|of_state| of_state[Cause::Backup as usize] > 0)
     }
 
     /// Pages read and programmed and blocks erased, for all causes together.

@@ -80,6 +80,8 @@ pub struct ByCause {
     pub merge: f64,
     pub map: f64,
     pub wear: f64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub backup: f64,
     pub shared: f64,
 }
 
@@ -205,8 +207,13 @@ fn by_cause(ledger: &Ledger, table: &PriceTable, total: f64) -> ByCause {
         });
         joules(nw_ns.sum())
     };
-    let [host, gc, merge, map, wear] = Cause::ALL.map(of);
-    ByCause { host, gc, merge, map, wear, shared: total - host - gc - merge - map - wear }
+    let [host, gc, merge, map, wear, backup] = Cause::ALL.map(of);
+    ByCause { host, gc, merge, map, wear, backup, shared: total - host - gc - merge - map - wear - backup }
+}
+
+/// Whether a cause is none of this run's.
+fn is_none(energy_j: &f64) -> bool {
+    *energy_j == 0.0
 }
 
 /// The exact sum of power over time.

@@ -84,6 +84,8 @@ pub struct Counts {
     pub merge: u64,
     pub map: u64,
     pub wear: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    pub backup: u64,
     pub total: u64,
 }
 
@@ -381,8 +383,13 @@ fn flash(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Flash {
 }
 
 fn counts(ledger: &Ledger, kind: OpKind) -> Counts {
-    let [host, gc, merge, map, wear] = Cause::ALL.map(|cause| ledger.pages(kind, cause));
-    Counts { host, gc, merge, map, wear, total: host + gc + merge + map + wear }
+    let [host, gc, merge, map, wear, backup] = Cause::ALL.map(|cause| ledger.pages(kind, cause));
+    Counts { host, gc, merge, map, wear, backup, total: host + gc + merge + map + wear + backup }
+}
+
+/// Whether a cause is none of this run's.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 fn wear(array: &Array) -> Wear {
@@ -466,9 +473,10 @@ fn parallelism(ledger: &Ledger) -> Parallelism {
 }
 
 fn ledger_report(ledger: &Ledger) -> LedgerReport {
+    let has = |cause: &&Cause| **cause != Cause::Backup || ledger.has_backups();
     let by_cause = |state: DieState| {
         let ns = |&cause: &Cause| (cause.name().to_string(), ledger.die_ns[state as usize][cause as usize]);
-        Cause::ALL.iter().map(ns).collect()
+        Cause::ALL.iter().filter(has).map(ns).collect()
     };
     LedgerReport {
         dies: ledger.dies,

@@ -246,7 +246,7 @@ impl StartState {
         if let Replay::Flashsim(rules) = &config.run.replay {
             return Ok((self.replay(rules, config, options, workload, progress)?, probe));
         }
-        self.firmware.keep_log_blocks()?;
+        self.firmware.keep_own_blocks()?;
         let ssd = Ssd::new(config.ssd(), self.firmware, self.array, options.series(), probe);
         let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
         Ok((report, ssd.into_parts().0.probe))
@@ -321,13 +321,13 @@ impl StartState {
     /// The drive itself, at time 0, with a probe that is made of its parts.
     ///
     /// # Errors
-    /// If there are no blocks for its recovery log.
+    /// If there are no blocks for its recovery log or for backups.
     pub(crate) fn into_cuttable<P: Probe>(
         mut self,
         config: &Config,
         probe: impl FnOnce(&mut Firmware, &Array) -> P,
     ) -> Result<(Ssd<P>, Start), Error> {
-        self.firmware.keep_log_blocks()?;
+        self.firmware.keep_own_blocks()?;
         let probe = probe(&mut self.firmware, &self.array);
         Ok((Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start))
     }
@@ -335,7 +335,7 @@ impl StartState {
     /// The drive itself, at time 0, with a recording over time if any, and prepared for a number of requests, if that is known.
     ///
     /// # Errors
-    /// If there are no blocks for its recovery log.
+    /// If there are no blocks for its recovery log or for backups.
     pub(crate) fn into_ssd<P: Probe>(
         mut self,
         config: &Config,
@@ -344,7 +344,7 @@ impl StartState {
         probe: P,
     ) -> Result<(Ssd<P>, Start), Error> {
         self.expect(requests);
-        self.firmware.keep_log_blocks()?;
+        self.firmware.keep_own_blocks()?;
         Ok((Ssd::new(config.ssd(), self.firmware, self.array, series, probe), self.start))
     }
 }

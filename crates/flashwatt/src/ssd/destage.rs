@@ -277,7 +277,7 @@ impl<P: Probe> Ssd<P> {
         } else if ended.request == RequestId::RECOVERY_LOG {
             cold_path();
             self.log_op_ended(cx);
-        } else if ended.request.as_background().is_none() {
+        } else if ended.request.as_background().is_none() && ended.request != RequestId::BACKUP {
             self.batch_op_ended(ended.request, ended.number, cx);
         }
     }

@@ -12,7 +12,7 @@ impl<P: Probe> Ssd<P> {
     /// Lets a drive that is at rest program these pages, as its capacitors let it do at a power cut. It has recovered
     /// ([`Self::recovered_ns`]) when that is done.
     pub(crate) fn begin_dump(&mut self, pages: Vec<Ppn>) {
-        self.begin_step(Step::Dump(pages), Vec::new());
+        self.begin_step(Step::Dump(pages), Vec::new(), Vec::new());
     }
 
     /// The newest content of each unit in the write buffer.

@@ -20,6 +20,7 @@ use crate::mem::FlatTable;
 use crate::probe::Probe;
 use crate::units::{DieId, Nanos, RequestId};
 
+mod backups;
 mod batches;
 mod destage;
 mod dump;
@@ -32,10 +33,12 @@ mod requests;
 pub mod settings;
 mod untimed;
 
+use backups::Backups;
 use batches::Buffered;
 use host_link::LinkShares;
 use idle::IdleWork;
 use link::Link;
+pub(crate) use recovery::Afterwards;
 use recovery::Recovery;
 use recovery_log::RecoveryLog;
 use requests::Active;
@@ -65,7 +68,9 @@ pub struct Ssd<P: Probe> {
     recovery: Option<Box<Recovery>>,
     /// What the drive writes to flash for that, if it does.
     recovery_log: Option<Box<RecoveryLog>>,
-    /// Is there idle work or a recovery log to look after?
+    /// Backups of pages that share cells with others, if the drive makes some.
+    backups: Option<Box<Backups>>,
+    /// Is there idle work, a recovery log, or a backup to look after?
     has_more_work: bool,
     /// Has the host sent its last request?
     draining: bool,
@@ -81,7 +86,12 @@ struct LinkSeats {
     link_out: u32,
     idle: u32,
     idle_work: u32,
+    /// The end of the time for which an acknowledgement is held; [`NO_SEAT`] if none is.
+    hold: u32,
 }
+
+/// No seat.
+const NO_SEAT: u32 = u32::MAX;
 
 impl<P: Probe> Ssd<P> {
     /// A drive in its start state.
@@ -96,6 +106,11 @@ impl<P: Probe> Ssd<P> {
         let idle_work = firmware.ftl.idle_pace().map(|pace| Box::new(IdleWork::new(pace)));
         accounts.free_blocks = firmware.blocks.all_free_blocks();
         let recovery_log = RecoveryLog::new(settings, &firmware, &geometry).map(Box::new);
+        let backups = Backups::new(settings, &firmware, &geometry).map(Box::new);
+        if backups.is_some() {
+            controller.guard_pairs();
+            settings.device.nand.hold_ack_max_ns.into_iter().for_each(|max_ns| controller.hold_ends(max_ns));
+        }
         Ssd {
             logical_bytes: settings.device.logical_bytes,
             flash: MeteredFlash { array, accounts },
@@ -107,10 +122,11 @@ impl<P: Probe> Ssd<P> {
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             buffer_changed: false,
-            has_more_work: idle_work.is_some() || recovery_log.is_some(),
+            has_more_work: idle_work.is_some() || recovery_log.is_some() || backups.is_some(),
             idle_work,
             recovery: None,
             recovery_log,
+            backups,
             draining: false,
             first_seat: 0,
             seats: LinkSeats::default(),
@@ -123,15 +139,23 @@ impl<P: Probe> Ssd<P> {
         self.controller.under_way()
     }
 
-    /// Looks after idle work and the recovery log at the end of an instant. Erases that are planned now may wait for the log, which
-    /// then goes on at once: perhaps nothing else happens any more.
+    /// Looks after idle work, the recovery log and backups at the end of an instant. Erases that are planned now may wait for the log,
+    /// and programs for backups: these go on at once, since perhaps nothing else happens any more.
     #[inline(never)]
     fn settle_more_work(&mut self, cx: &mut Cx) {
         self.settle_idle_work(cx);
         self.settle_log(cx);
-        if self.recovery_log.is_some() {
+        self.settle_backups(cx.now());
+        if self.recovery_log.is_none() && self.backups.is_none() {
+            return;
+        }
+        loop {
             self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
             self.settle_log(cx);
+            let may_go_on = self.settle_holds(cx);
+            if !self.settle_backups(cx.now()) && !may_go_on {
+                return;
+            }
         }
     }
 
@@ -147,8 +171,11 @@ impl<P: Probe> Device for Ssd<P> {
     fn enrol(&mut self, seats: &mut Seats) {
         self.first_seat = self.controller.enrol(seats);
         // Fewer seats leave more bits for time: a layer without idle work keeps the whole of it.
-        let first = seats.take(3 + u32::from(self.idle_work.is_some()), 0);
-        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2, idle_work: first + 3 };
+        let has_idle_work = u32::from(self.idle_work.is_some());
+        let has_holds = self.controller.has_holds();
+        let first = seats.take(3 + has_idle_work + u32::from(has_holds), 0);
+        let hold = if has_holds { first + 3 + has_idle_work } else { NO_SEAT };
+        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2, idle_work: first + 3, hold };
     }
 
     #[inline(always)]
@@ -183,6 +210,8 @@ impl<P: Probe> Device for Ssd<P> {
             return false;
         } else if seat == self.seats.idle {
             self.idle();
+        } else if seat == self.seats.hold {
+            cold_path(); // everything else is done at the end of the instant
         } else if seat == self.seats.idle_work {
             self.begin_idle_work(cx);
         } else {
@@ -205,7 +234,8 @@ impl<P: Probe> Device for Ssd<P> {
             self.settle_more_work(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-        P::CAN_BE_CUT && !cx.done.is_empty() // requests that waited for the recovery may have ended
+        // Requests that waited for the recovery, or were held back, may have ended.
+        (P::CAN_BE_CUT || self.backups.is_some()) && (!cx.done.is_empty() || self.buffer_changed)
     }
 
     fn drain(&mut self, now: Nanos) {

@@ -2,11 +2,13 @@
 //!
 //! First the spare areas of all pages are read, on all dies at once. Then blocks in which nothing can be read are erased, and the
 //! translation layer does what it must ([`crate::ftl::Ftl::recover`]). The layer's tables are rebuilt before: what the scan finds
-//! does not depend on its time. The pages of the recovery log are read then, too. If capacitors had brought a write buffer to flash, it is read back and goes its usual way, and
+//! does not depend on its time. The pages of the recovery log are read then, too. What a torn upper page has spoilt is read from its
+//! backup and written anew (`backups.rs`). If capacitors had brought a write buffer to flash, it is read back and goes its usual way, and
 //! the blocks that held it are erased (`dump.rs`). No request is served until the end.
 
 use super::Ssd;
 use crate::connector::Cx;
+use crate::device::backups::BackedUp;
 use crate::device::checkpoint::Reads;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::LogFound;
@@ -29,6 +31,22 @@ pub(super) struct Recovery {
     serves: bool,
     /// The content of the write buffer that capacitors brought to flash.
     dumped: Vec<DumpedUnit>,
+    /// What comes back from backups of lower pages.
+    backed_up: Vec<BackedUp>,
+}
+
+/// What has been found on flash after a power cut, beside the tables of the translation layer.
+pub(crate) struct Afterwards {
+    /// Blocks in which nothing can be read, and which are not erased.
+    pub unreadable: Vec<BlockId>,
+    /// What capacitors brought to flash, newer than what the layer has there.
+    pub dumped: Vec<DumpedUnit>,
+    /// What backups hold, newer than both.
+    pub backed_up: Vec<BackedUp>,
+    /// What is left of the recovery log.
+    pub log: LogFound,
+    /// With a checkpoint, the pages that are scanned; without one all are.
+    pub reads: Option<Reads>,
 }
 
 pub(super) enum Step {
@@ -38,8 +56,18 @@ pub(super) enum Step {
     Scan(usize, Scan),
     /// Read the pages of the recovery log. Then scan what came after its checkpoint, if it has one.
     ReadLog(Scan),
+    /// Bring the backups of each die that are needed onto one block.
+    Gather,
+    /// Erase the blocks that they have left.
+    EraseGathered(Vec<BlockId>),
     /// Whatever the translation layer needs.
     Layer,
+    /// Read what comes back from backups.
+    ReadBackups,
+    /// Write it anew, from this unit on.
+    Restore(usize),
+    /// Erase the blocks that held it.
+    EraseBackups,
     /// Read the content of the write buffer from flash.
     ReadDumped,
     /// Put it into the buffer.
@@ -67,16 +95,9 @@ pub(super) struct Scan {
 }
 
 impl<P: Probe> Ssd<P> {
-    /// Lets a drive whose tables have been rebuilt begin with its recovery. Nothing can be read in the blocks `unreadable`, which are
-    /// not erased. `dumped` is newer than what the layer has on flash; `log` is what is left of the recovery log. With a
-    /// checkpoint `reads` has the pages that are scanned; without one all are.
-    pub(crate) fn begin_recovery(
-        &mut self,
-        unreadable: Vec<BlockId>,
-        dumped: Vec<DumpedUnit>,
-        log: LogFound,
-        reads: Option<Reads>,
-    ) {
+    /// Lets a drive whose tables have been rebuilt begin with its recovery.
+    pub(crate) fn begin_recovery(&mut self, found: Afterwards) {
+        let Afterwards { unreadable, dumped, backed_up, log, reads } = found;
         if let Some(of_drive) = &mut self.recovery_log {
             of_drive.resume(&log);
         }
@@ -86,13 +107,15 @@ impl<P: Probe> Ssd<P> {
             Some(Reads { first, tail }) => (first, Some(tail)),
             None => ((0..self.geometry.dies).map(all_of).collect(), None),
         };
-        let scan = Scan { pages, tail, log: log.read, void: [unreadable, log.void].concat() };
-        self.begin_step(Step::Scan(0, scan), dumped);
+        let array = &self.flash.array;
+        let of_backups = self.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
+        let scan = Scan { pages, tail, log: log.read, void: [unreadable, log.void, of_backups].concat() };
+        self.begin_step(Step::Scan(0, scan), dumped, backed_up);
     }
 
-    pub(super) fn begin_step(&mut self, step: Step, dumped: Vec<DumpedUnit>) {
+    pub(super) fn begin_step(&mut self, step: Step, dumped: Vec<DumpedUnit>, backed_up: Vec<BackedUp>) {
         self.controller.allow_background(false);
-        let recovery = Recovery { step, remaining: 0, waiting: Vec::new(), serves: false, dumped };
+        let recovery = Recovery { step, remaining: 0, waiting: Vec::new(), serves: false, dumped, backed_up };
         self.recovery = Some(Box::new(recovery));
     }
 
@@ -143,19 +166,17 @@ impl<P: Probe> Ssd<P> {
     pub(super) fn settle_recovery(&mut self, cx: &mut Cx) {
         let Some(mut recovery) = self.recovery.take() else { return };
         while recovery.remaining == 0 && self.goes_on(&recovery.step) {
-            self.firmware.plan.clear();
-            recovery.step = match recovery.step {
-                Step::TakeBack => {
-                    recovery.serves = self.take_back(&recovery.dumped);
-                    Step::Destage
+            if let Step::Restore(at) = recovery.step
+                && let Some(unit) = recovery.backed_up.get(at)
+            {
+                let (has_room, operations) = self.restore(unit, cx.now());
+                (recovery.remaining, recovery.step) = (operations, Step::Restore(at + usize::from(has_room)));
+                if has_room {
+                    continue;
                 }
-                step => self.plan_recovery(step, &recovery.dumped, cx.now()),
-            };
-            if !self.firmware.plan.ops().is_empty() {
-                self.flash.accounts.planned(cx.now(), &self.firmware.plan);
-                self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
-                recovery.remaining = self.controller.admit(RequestId::RECOVERY, &self.firmware, &mut self.flash);
+                break; // until a block has been erased
             }
+            self.begin_piece(&mut recovery, cx.now());
         }
         let waiting = match recovery.step {
             Step::Done(_) => std::mem::take(&mut recovery.waiting),
@@ -165,6 +186,38 @@ impl<P: Probe> Ssd<P> {
         for id in waiting {
             let request = self.requests[id.idx()].request;
             self.plan(id, request.kind, self.geometry.extent(&request), cx);
+        }
+    }
+
+    /// Plans the next piece, and gives it to the controller.
+    fn begin_piece(&mut self, recovery: &mut Recovery, now: Nanos) {
+        self.firmware.plan.clear();
+        let mut gathered = Vec::new();
+        recovery.step = match std::mem::replace(&mut recovery.step, Step::End) {
+            Step::Gather => {
+                let (sources, left) = self.plan_gathering(&mut recovery.backed_up);
+                gathered = sources;
+                Step::EraseGathered(left)
+            }
+            Step::ReadBackups => {
+                self.plan_reads_of_backups(&recovery.backed_up);
+                if !recovery.backed_up.is_empty() {
+                    recovery.serves = true;
+                    self.begin_background(); // it may have to make room
+                }
+                Step::Restore(0)
+            }
+            Step::TakeBack => {
+                recovery.serves |= self.take_back(&recovery.dumped);
+                Step::Destage
+            }
+            step => self.plan_recovery(step, &recovery.dumped, now),
+        };
+        if !self.firmware.plan.ops().is_empty() {
+            let purpose = if gathered.is_empty() { Purpose::Background } else { Purpose::Backup(&gathered) };
+            self.flash.accounts.planned(now, &self.firmware.plan);
+            self.flash.accounts.probe.planned(purpose, &self.firmware);
+            recovery.remaining = self.controller.admit(RequestId::RECOVERY, &self.firmware, &mut self.flash);
         }
     }
 
@@ -201,13 +254,24 @@ impl<P: Probe> Ssd<P> {
                     return Step::Layer;
                 }
                 self.firmware.keep_recovery_blocks();
+                Step::ReadBackups
+            }
+            Step::EraseGathered(blocks) => {
+                self.plan_erases(&blocks, Cause::Backup);
+                Step::Layer
+            }
+            Step::Restore(_) => Step::EraseBackups,
+            Step::EraseBackups => {
+                let blocks = self.unpinned_backups();
+                self.plan_erases(&blocks, Cause::Backup);
                 Step::ReadDumped
             }
             Step::ReadDumped => {
                 self.plan_reads_of(dumped);
                 Step::TakeBack
             }
-            Step::TakeBack | Step::Destage => Step::EraseDumped,
+            Step::Gather | Step::ReadBackups | Step::TakeBack => unreachable!("they are begun before"),
+            Step::Destage => Step::EraseDumped,
             Step::EraseDumped => {
                 self.plan_erases_of_dumped();
                 Step::End
@@ -234,10 +298,14 @@ impl<P: Probe> Ssd<P> {
         if let Some(pages) = scan.tail {
             return Step::Scan(0, Scan { pages, tail: None, log: Vec::new(), ..scan });
         }
-        for block in scan.void {
-            self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Gc);
+        self.plan_erases(&scan.void, Cause::Gc);
+        Step::Gather
+    }
+
+    fn plan_erases(&mut self, blocks: &[BlockId], cause: Cause) {
+        for &block in blocks {
+            self.firmware.plan.erase(self.geometry.first_ppn(block), cause);
         }
-        Step::Layer
     }
 }
 

@@ -258,7 +258,7 @@ impl<P: Probe> Ssd<P> {
             let in_buffer = self.buffered_units();
             let newer = |lpn| match self.firmware.ftl.lookup(lpn) {
                 _ if in_buffer.contains(&lpn) => Newer::OnItsWay,
-                Some(ppn) if self.flash.array.is_programmed(self.geometry.place(ppn)) => Newer::OnFlash,
+                Some(ppn) if self.is_safe(ppn) => Newer::OnFlash,
                 Some(_) => Newer::OnItsWay,
                 None => Newer::Nothing,
             };

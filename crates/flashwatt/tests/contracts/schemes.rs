@@ -148,7 +148,9 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     let pages = 4 + rng.below(9);
     let reserved = 1 + rng.below(2);
     let low = reserved + 1 + rng.below(3);
-    let blocks = 2 * (low + 2) + 2 + rng.below(12);
+    let has_backups =
+        more.iter().any(|set| set.starts_with("device.nand.paired_pages=") && !set.contains("unprotected"));
+    let blocks = 2 * (low + 2) + 2 + rng.below(12) + if has_backups { 3 } else { 0 };
     let mut sets = vec![
         format!("device.channels={channels}"),
         format!("device.ways={ways}"),

@@ -6,6 +6,7 @@ mod common;
 mod dump;
 mod files;
 mod hosts;
+mod pairs;
 #[path = "../contracts/schemes.rs"]
 #[allow(dead_code)] // the contracts use the rest
 mod schemes;
@@ -43,14 +44,17 @@ const CHECKPOINTS: &str = "recovery.checkpoint_interval_bytes=65536";
 
 /// A tiny drive whose power can be cut: one block of each die more than the least. Layers that merge blocks need it. Page maps that
 /// collect blocks with hardly a page to gain need it after two cuts of one collection, each of which spoils a page. With
-/// capacitors there are also blocks for the twelve pages of the buffer, each of four pages or more.
+/// capacitors there are also blocks for the twelve pages of the buffer, each of four pages or more; with backups of lower pages one for
+/// what a recovery writes anew.
 fn drive(scheme: &Scheme, rng: &mut Rng, more: &[&str]) -> Config {
     let more: Vec<String> = more.iter().map(ToString::to_string).collect();
     let mut sets = tiny_sets(scheme, rng, &more);
     let key = "device.blocks_per_plane=";
     let blocks = sets.iter().find_map(|set| set.strip_prefix(key)).and_then(|blocks| blocks.parse::<u32>().ok());
     let for_dumps = if more.iter().any(|set| set == CAPACITORS[3]) { 12 / 4 } else { 0 };
-    sets.push(format!("{key}{}", blocks.expect("a number of blocks") + 1 + for_dumps));
+    let is_protected = |set: &String| set.starts_with("device.nand.paired_pages=") && set != PAIRED;
+    let for_restores = u32::from(more.iter().any(is_protected));
+    sets.push(format!("{key}{}", blocks.expect("a number of blocks") + 1 + for_dumps + for_restores));
     load_sets(&sets)
 }
 
@@ -90,7 +94,8 @@ fn comes_back(remains: &Remains) {
 fn loses(config: &Config, list: &[Request], bug: Bug) -> bool {
     let mut powered = Powered::faulty(config, Script::new(list), bug, &mut |_| true).expect("its power can be cut");
     while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
-        if recover(&powered.cut()).expect("it comes back").1.lost > 0 {
+        let lost = recover(&powered.cut()).expect("it comes back").1;
+        if lost.lost + lost.lost_by_pairs > 0 {
             return true;
         }
     }

@@ -49,9 +49,24 @@ const CASES: &[Case] = &[
         &["my.toml:3:1: device.nand.paired_pages", "in order", "program_order = \"any\"", "\"ascending\""],
     ),
     (
-        "[device.nand]\npaired_pages = \"backup\"\n",
+        "[device.nand]\npaired_pages = \"copied\"\n",
         &[],
-        &["my.toml:2:1: device.nand.paired_pages", "`backup`", "`unprotected`"],
+        &["my.toml:2:1: device.nand.paired_pages", "`copied`", "`unprotected`", "`backup`", "`hold_ack`"],
+    ),
+    (
+        "[device.nand]\npaired_pages = \"backup\"\nhold_ack_max_ns = 5\n",
+        &["device.preset=limit"],
+        &["my.toml:3:1: device.nand.hold_ack_max_ns", "has no effect", "\"hold_ack\""],
+    ),
+    (
+        "[device.nand]\npaired_pages = \"backup\"\n[run]\nreplay = \"flashsim\"\n",
+        &["device.preset=limit"],
+        &["my.toml:2:1: device.nand.paired_pages", "needs a clock", "\"unprotected\""],
+    ),
+    (
+        "[device.nand]\npaired_pages = \"hold_ack\"\n[recovery]\ncheckpoint_interval_bytes = 65536\n",
+        &["device.preset=limit"],
+        &["my.toml:4:1: recovery.checkpoint_interval_bytes", "not safe yet", "hold_ack", "\"backup\""],
     ),
     (
         "[recovery]\ntrim_records = \"pages\"\n",

@@ -2,6 +2,7 @@
 
 use crate::config::raw::{self, Raw};
 use crate::config::{Flashsim, PartialPages, Replay};
+use crate::device::settings::PairedPages;
 use crate::settings::{Checker, field};
 use crate::ssd::settings::TrimRecords;
 use crate::units::SECTOR_BYTES;
@@ -41,6 +42,11 @@ fn check_clock(c: &mut Checker, raw: &Raw) {
             "recovery.trim_records = \"none\"",
         ),
         ("recovery.checkpoint_interval_bytes", raw.recovery.checkpoint_interval_bytes.is_some(), "no such key"),
+        (
+            "device.nand.paired_pages",
+            raw.device.nand.paired_pages.is_some_and(|pages| pages != PairedPages::Unprotected),
+            "\"unprotected\", or no such key",
+        ),
         ("controller.power_budget_ma", raw.controller.power_budget_ma.is_some(), "no such key"),
         ("controller.power_budget_w", raw.controller.power_budget_w.is_some(), "no such key"),
         ("run.warmup.seconds", raw.run.warmup.seconds.is_some(), "run.warmup.requests"),

@@ -24,6 +24,8 @@ const IDLE_NS: Nanos = 10_000_000;
 const CAPACITOR_MIN_V: f64 = 2.7;
 const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
+/// Choice: the time of two programs of a multi-level cell.
+const HOLD_ACK_MAX_NS: Nanos = 2_000_000;
 const RATED_CYCLES_MAX: u32 = 1_000_000_000;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
 const SPARE_BYTES_MAX: u32 = 1 << 20;
@@ -41,15 +43,16 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes, &energy);
-    let recovery = recovery(c, &raw.recovery, &ftl);
+    let recovery = recovery(c, &raw.recovery, raw.device.nand.paired_pages, &ftl);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
     // The drive of a snapshot had the room that it needs, and binds what that depends on.
     let filled = !matches!(raw.run.precondition, Some(raw::Precondition::Empty | raw::Precondition::Snapshot(_)));
     let is_paired = raw.device.nand.paired_pages.is_some();
     let log =
         recovery.has_log().then_some(LogNeeds { recovery: &recovery, buffer_bytes: write_buffer.bytes, is_paired });
-    let capacity =
-        capacity::resolve(c, &raw.device, &geometry, &Needs { ftl: &ftl, watermarks: &watermarks, filled, log });
+    let backup_blocks = raw.device.nand.paired_pages.map_or(0, PairedPages::backup_blocks);
+    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, backup_blocks };
+    let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let queue_depth = host_link.queue_depth;
@@ -151,6 +154,7 @@ fn device(
         recovery_blocks: 0,
         dump_blocks: 0,
         log_blocks: capacity.log_blocks,
+        backup_blocks: device.nand.paired_pages.map_or(0, PairedPages::backup_blocks),
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
@@ -159,6 +163,7 @@ fn device(
             copyback: c.choice(field!("device.nand", nand.copyback), false),
             rated_cycles: c.optional(field!("device.nand", nand.rated_cycles), 1..=RATED_CYCLES_MAX),
             paired_pages: paired_pages(c, nand),
+            hold_ack_max_ns: hold_ack_max_ns(c, nand),
             spare_bytes: c.optional(field!("device.nand", nand.spare_bytes), 1..=SPARE_BYTES_MAX),
         },
     }
@@ -259,6 +264,19 @@ fn paired_pages(c: &mut Checker, nand: &raw::Nand) -> Option<PairedPages> {
     nand.paired_pages
 }
 
+/// The longest time for which acknowledgements are held, if they are.
+fn hold_ack_max_ns(c: &mut Checker, nand: &raw::Nand) -> Option<Nanos> {
+    if nand.paired_pages == Some(PairedPages::HoldAck) {
+        return Some(c.number(field!("device.nand", nand.hold_ack_max_ns), HOLD_ACK_MAX_NS, 1..=NS_MAX));
+    }
+    let expected = "device.nand.paired_pages = \"hold_ack\", or no such key";
+    if nand.hold_ack_max_ns.is_some() {
+        let fault = c.fault("device.nand.hold_ack_max_ns", "has no effect").found("no acknowledgement that is held");
+        c.push(fault.expected(expected));
+    }
+    None
+}
+
 fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32, energy: &Energy) -> WriteBuffer {
     let bytes = c.number(field!("write_buffer", raw.bytes), 0, 0..=1 << 40);
     if c.clean("device") && bytes > 0 && bytes < u64::from(page_bytes) {
@@ -274,12 +292,17 @@ fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32, energy
 }
 
 /// What the drive writes to flash for its recovery.
-fn recovery(c: &mut Checker, raw: &raw::Recovery, ftl: &ftl::Settings) -> Recovery {
+fn recovery(c: &mut Checker, raw: &raw::Recovery, pairs: Option<PairedPages>, ftl: &ftl::Settings) -> Recovery {
     const KEY: &str = "recovery.checkpoint_interval_bytes";
     let recovery = Recovery {
         trim_records: c.choice(field!("recovery", raw.trim_records), TrimRecords::None),
         checkpoint_interval_bytes: c.optional(field!("recovery", raw.checkpoint_interval_bytes), 1..=COUNT_MAX),
     };
+    if recovery.checkpoint_interval_bytes.is_some() && pairs == Some(PairedPages::HoldAck) {
+        let fault = c.fault(KEY, "a checkpoint may point to a page that is not safe yet");
+        let fault = fault.found("device.nand.paired_pages = \"hold_ack\"");
+        c.push(fault.expected("device.nand.paired_pages = \"backup\", or no such key"));
+    }
     if recovery.checkpoint_interval_bytes.is_some() && !ftl.has_checkpoints() {
         let fault = c.fault(KEY, "this translation layer has no checkpoints").found(format!("ftl = {:?}", ftl.name()));
         c.push(fault.expected("no such key, or a layer whose map is in memory, as `page` or `fast`"));
