@@ -62,7 +62,7 @@ def calibrate(
     """Fit the free parameters of a table to its measured figures, on the drive of a preset.
 
     `table` is the path of a TABLE.toml. Rows that it marks as held out are predicted. With `hold_out` every choice of
-    so many of the other rows is held out in turn, too, and predicted by a fit to the rest (`Calibration.choices`).
+    this number of the other rows is held out in turn, too, and predicted by a fit to the rest (`Calibration.choices`).
     `starts` is the number of searches: the first begins at the preset's values, the others spread over the ranges, as
     `seed` chooses them. `workers` is the number of runs at a time, one for each processor unless given; the result is
     the same with any number. `progress` is called after every run with what is being done, and the number of runs.

@@ -121,7 +121,7 @@ class Table:
         return tuple(number for number, row in enumerate(self.rows) if not row.held_out)
 
     def check_count(self, hold_out: int) -> None:
-        """Refuse fewer measured figures than parameters, with so many more rows held out."""
+        """Refuse fewer measured figures than parameters, with `hold_out` more rows held out."""
         counts = sorted(sum(one.row == row for one in self.figures) for row in self.fitted_rows)
         found = sum(counts[: max(0, len(counts) - hold_out)])  # the rows that leave least behind
         if found < len(self.parameters):

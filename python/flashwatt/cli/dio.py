@@ -81,7 +81,7 @@ def _optional_seconds(name: str, default: str, text: str) -> Callable[[FC], FC]:
 @click.option("--sizes", metavar="SIZE,…", help="Sizes of the requests: 4KiB,1MiB, or 4KiB..16MiB in powers of two.")
 @click.option("--patterns", metavar="NAME,…", help="Some of seqread, randread, seqwrite, randwrite.")
 @click.option(
-    "--bytes", "bytes_", metavar="SIZE", default="256MiB", help="End a point after so many; 256MiB unless given."
+    "--bytes", "bytes_", metavar="SIZE", default="256MiB", help="End a point after this size; 256MiB unless given."
 )
 @click.option(
     "--seconds", metavar="SECONDS", default="30", callback=_seconds, help="Or after this time; 30 unless given."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashwatt.base.files import Json
 
 _PULSE = 1.25
-"""Power so many times the idle power, at least, is a pulse of work. Choice."""
+"""Power of at least this multiple of the idle power is a pulse of work. Choice."""
 
 
 def tables(probes: Json) -> Iterator[RenderableType]:
