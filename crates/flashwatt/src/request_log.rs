@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::connector::{Completion, Next, OriginName, Request, SourceKind, Tag, Upcoming, Workload};
+use crate::connector::{Completion, Next, Request, Tag, Upcoming, Workload, says_what_inner_says};
 use crate::error::Error;
 use crate::units::Nanos;
 use crate::workload::trace::TraceLog;
@@ -100,6 +100,8 @@ impl<'a> Logged<'a> {
 }
 
 impl Workload for Logged<'_> {
+    says_what_inner_says!();
+
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         Ok(match self.inner.next(now)? {
             Next::Request(tag, request) => {
@@ -123,42 +125,6 @@ impl Workload for Logged<'_> {
             log.ended(&taken, now);
         }
         self.inner.completed(&Completion { tag: taken.tag, ..*done }, now);
-    }
-
-    fn known(&self) -> Option<&dyn std::any::Any> {
-        self.inner.known()
-    }
-
-    fn prepares(&self) -> bool {
-        self.inner.prepares()
-    }
-
-    fn measured(&mut self, now: Nanos) {
-        self.inner.measured(now);
-    }
-
-    fn finish(&mut self) -> Result<(), Error> {
-        self.inner.finish()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn kind(&self) -> SourceKind {
-        self.inner.kind()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.inner.warnings()
-    }
-
-    fn input_sha256(&self) -> Option<String> {
-        self.inner.input_sha256()
-    }
-
-    fn origins(&self) -> Vec<OriginName> {
-        self.inner.origins()
     }
 
     fn len_hint(&self) -> Option<u64> {

@@ -16,4 +16,5 @@ pub use device::{Cx, Device};
 pub use extent::Extent;
 pub use request::{Completion, Origin, Priority, PriorityClass, Request, RequestKind, Status, Tag};
 pub use versions::VersionClock;
+pub(crate) use workload::says_what_inner_says;
 pub use workload::{Next, OriginKind, OriginName, SourceKind, Upcoming, Workload};

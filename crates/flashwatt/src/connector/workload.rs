@@ -150,6 +150,49 @@ pub trait Workload {
     }
 }
 
+/// Methods of a workload that stands before the one in its field `inner`: what that one says of itself, and what it does around the
+/// run. Its requests, their number and second accounts of them are not among these.
+macro_rules! says_what_inner_says {
+    () => {
+        fn measured(&mut self, now: $crate::units::Nanos) {
+            self.inner.measured(now);
+        }
+
+        fn prepares(&self) -> bool {
+            self.inner.prepares()
+        }
+
+        fn finish(&mut self) -> Result<(), $crate::error::Error> {
+            self.inner.finish()
+        }
+
+        fn name(&self) -> &str {
+            self.inner.name()
+        }
+
+        fn kind(&self) -> $crate::connector::SourceKind {
+            self.inner.kind()
+        }
+
+        fn warnings(&self) -> Vec<String> {
+            self.inner.warnings()
+        }
+
+        fn input_sha256(&self) -> Option<String> {
+            self.inner.input_sha256()
+        }
+
+        fn origins(&self) -> Vec<$crate::connector::OriginName> {
+            self.inner.origins()
+        }
+
+        fn known(&self) -> Option<&dyn std::any::Any> {
+            self.inner.known()
+        }
+    };
+}
+pub(crate) use says_what_inner_says;
+
 impl<W: Workload + ?Sized> Workload for &mut W {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         (**self).next(now)

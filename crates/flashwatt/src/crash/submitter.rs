@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::bugs::Bug;
 use crate::config::Config;
 use crate::connector::{
-    Completion, Next, OriginName, Request, RequestKind, SourceKind, Tag, Upcoming, VersionClock, Workload,
+    Completion, Next, Request, RequestKind, Tag, Upcoming, VersionClock, Workload, says_what_inner_says,
 };
 use crate::error::Error;
 use crate::units::{Lpn, Nanos};
@@ -169,6 +169,8 @@ impl Account {
 }
 
 impl<W: Workload> Workload for Submitter<W> {
+    says_what_inner_says!();
+
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         Ok(match (self.inner.next(now)?, &mut self.account) {
             (Next::Request(tag, request), Some(account)) => Next::Request(account.sent(tag, request), request),
@@ -189,14 +191,6 @@ impl<W: Workload> Workload for Submitter<W> {
         self.inner.completed(&Completion { tag, ..*done }, now);
     }
 
-    fn measured(&mut self, now: Nanos) {
-        self.inner.measured(now);
-    }
-
-    fn prepares(&self) -> bool {
-        self.inner.prepares()
-    }
-
     fn check(&mut self) {
         self.inner.check();
     }
@@ -205,36 +199,8 @@ impl<W: Workload> Workload for Submitter<W> {
         self.inner.follow(versions);
     }
 
-    fn finish(&mut self) -> Result<(), Error> {
-        self.inner.finish()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn kind(&self) -> SourceKind {
-        self.inner.kind()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.inner.warnings()
-    }
-
-    fn input_sha256(&self) -> Option<String> {
-        self.inner.input_sha256()
-    }
-
-    fn origins(&self) -> Vec<OriginName> {
-        self.inner.origins()
-    }
-
     fn len_hint(&self) -> Option<u64> {
         self.inner.len_hint()
-    }
-
-    fn known(&self) -> Option<&dyn std::any::Any> {
-        self.inner.known()
     }
 }
 

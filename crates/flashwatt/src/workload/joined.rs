@@ -1,6 +1,6 @@
 //! Requests that continue one another, as one: for a replay without a clock.
 
-use crate::connector::{Completion, Next, OriginName, Request, RequestKind, SourceKind, Tag, Workload};
+use crate::connector::{Completion, Next, Request, RequestKind, Tag, Workload, says_what_inner_says};
 use crate::error::Error;
 use crate::units::Nanos;
 
@@ -41,6 +41,8 @@ impl<'a> Joined<'a> {
 }
 
 impl Workload for Joined<'_> {
+    says_what_inner_says!();
+
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         loop {
             match self.inner.next(now)? {
@@ -62,41 +64,5 @@ impl Workload for Joined<'_> {
         for tag in std::mem::take(&mut self.given) {
             self.inner.completed(&Completion { tag, ..*done }, now);
         }
-    }
-
-    fn prepares(&self) -> bool {
-        self.inner.prepares()
-    }
-
-    fn known(&self) -> Option<&dyn std::any::Any> {
-        self.inner.known()
-    }
-
-    fn measured(&mut self, now: Nanos) {
-        self.inner.measured(now);
-    }
-
-    fn finish(&mut self) -> Result<(), Error> {
-        self.inner.finish()
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn kind(&self) -> SourceKind {
-        self.inner.kind()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.inner.warnings()
-    }
-
-    fn input_sha256(&self) -> Option<String> {
-        self.inner.input_sha256()
-    }
-
-    fn origins(&self) -> Vec<OriginName> {
-        self.inner.origins()
     }
 }
