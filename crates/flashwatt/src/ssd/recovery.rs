@@ -58,8 +58,8 @@ pub(super) enum Step {
     ReadLog(Scan),
     /// Bring the backups of each die that are needed onto one block.
     Gather,
-    /// Erase the blocks that they have left.
-    EraseGathered(Vec<BlockId>),
+    /// Erase the blocks that they have left. The pages were copied.
+    EraseGathered { pages: Vec<Ppn>, left: Vec<BlockId> },
     /// Whatever the translation layer needs.
     Layer,
     /// Read what comes back from backups.
@@ -192,29 +192,13 @@ impl<P: Probe> Ssd<P> {
     /// Plans the next piece, and gives it to the controller.
     fn begin_piece(&mut self, recovery: &mut Recovery, now: Nanos) {
         self.firmware.plan.clear();
-        let mut gathered = Vec::new();
-        recovery.step = match std::mem::replace(&mut recovery.step, Step::End) {
-            Step::Gather => {
-                let (sources, left) = self.plan_gathering(&mut recovery.backed_up);
-                gathered = sources;
-                Step::EraseGathered(left)
-            }
-            Step::ReadBackups => {
-                self.plan_reads_of_backups(&recovery.backed_up);
-                if !recovery.backed_up.is_empty() {
-                    recovery.serves = true;
-                    self.begin_background(); // it may have to make room
-                }
-                Step::Restore(0)
-            }
-            Step::TakeBack => {
-                recovery.serves |= self.take_back(&recovery.dumped);
-                Step::Destage
-            }
-            step => self.plan_recovery(step, &recovery.dumped, now),
-        };
+        let step = std::mem::replace(&mut recovery.step, Step::End);
+        recovery.step = self.plan_recovery(step, recovery, now);
         if !self.firmware.plan.ops().is_empty() {
-            let purpose = if gathered.is_empty() { Purpose::Background } else { Purpose::Backup(&gathered) };
+            let purpose = match &recovery.step {
+                Step::EraseGathered { pages, .. } => Purpose::Backup(pages),
+                _ => Purpose::Background,
+            };
             self.flash.accounts.planned(now, &self.firmware.plan);
             self.flash.accounts.probe.planned(purpose, &self.firmware);
             recovery.remaining = self.controller.admit(RequestId::RECOVERY, &self.firmware, &mut self.flash);
@@ -240,7 +224,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Plans a piece of work. Returns what is left after it.
-    fn plan_recovery(&mut self, step: Step, dumped: &[DumpedUnit], now: Nanos) -> Step {
+    fn plan_recovery(&mut self, step: Step, recovery: &mut Recovery, now: Nanos) -> Step {
         match step {
             Step::Dump(pages) => {
                 self.plan_dump(&pages);
@@ -256,9 +240,21 @@ impl<P: Probe> Ssd<P> {
                 self.firmware.keep_recovery_blocks();
                 Step::ReadBackups
             }
-            Step::EraseGathered(blocks) => {
-                self.plan_erases(&blocks, Cause::Backup);
+            Step::Gather => {
+                let (pages, left) = self.plan_gathering(&mut recovery.backed_up);
+                Step::EraseGathered { pages, left }
+            }
+            Step::EraseGathered { left, .. } => {
+                self.plan_erases(&left, Cause::Backup);
                 Step::Layer
+            }
+            Step::ReadBackups => {
+                self.plan_reads_of_backups(&recovery.backed_up);
+                if !recovery.backed_up.is_empty() {
+                    recovery.serves = true;
+                    self.begin_background(); // it may have to make room
+                }
+                Step::Restore(0)
             }
             Step::Restore(_) => Step::EraseBackups,
             Step::EraseBackups => {
@@ -267,10 +263,13 @@ impl<P: Probe> Ssd<P> {
                 Step::ReadDumped
             }
             Step::ReadDumped => {
-                self.plan_reads_of(dumped);
+                self.plan_reads_of(&recovery.dumped);
                 Step::TakeBack
             }
-            Step::Gather | Step::ReadBackups | Step::TakeBack => unreachable!("they are begun before"),
+            Step::TakeBack => {
+                recovery.serves |= self.take_back(&recovery.dumped);
+                Step::Destage
+            }
             Step::Destage => Step::EraseDumped,
             Step::EraseDumped => {
                 self.plan_erases_of_dumped();
