@@ -187,7 +187,7 @@ impl Shadow {
             if op.cause == Cause::Map || !matches!(op.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
                 continue;
             }
-            for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
+            for ppn in self.geometry.units_of(op.ppn) {
                 if let Some(lpn) = firmware.blocks.lpn_at(ppn).filter(|lpn| lpn.idx() < self.units.len()) {
                     let new = fresh.get(&lpn).filter(|_| op.cause == Cause::Host);
                     self.follow_unit(ops, at, lpn, ppn, new.copied());

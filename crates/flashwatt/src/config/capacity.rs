@@ -67,6 +67,7 @@ pub(super) struct Capacity {
     pub spare_fraction: f64,
     pub op_ratio: f64,
     pub log_blocks: u32,
+    pub backup_blocks: u32,
 }
 
 /// What garbage collection asks for, before the size is known.
@@ -232,6 +233,7 @@ pub(super) fn resolve(c: &mut Checker, device: &raw::Device, geometry: &FlashSha
             spare_fraction: spare / physical as f64,
             op_ratio: spare / logical as f64,
             log_blocks: u32::try_from(needs.log_blocks(geometry, blocks * geometry.planes(), logical)).ok()?,
+            backup_blocks: needs.backup_blocks,
         });
     }
     None

@@ -13,6 +13,12 @@ const RECOVERY_BLOCKS: u32 = 1;
 const RESTORE_BLOCKS: u32 = 1;
 
 impl Config {
+    /// Whether the SSD has a write buffer whose content is lost at a cut.
+    pub(crate) fn has_volatile_buffer(&self) -> bool {
+        let buffer = &self.ssd().write_buffer;
+        buffer.bytes >= u64::from(self.map_unit_bytes()) && buffer.capacitors.is_none()
+    }
+
     /// The same configuration, whose run cuts no power.
     pub(crate) fn without_power_cuts(&self) -> Config {
         let run = Run { power_cuts: None, ..self.run.clone() };

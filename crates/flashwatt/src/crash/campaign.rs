@@ -148,7 +148,7 @@ pub fn crash(
             settings::Workload::Files(files) => Some(files.system.entry.name),
             _ => None,
         },
-        has_volatile_buffer: has_volatile_buffer(config),
+        has_volatile_buffer: config.has_volatile_buffer(),
         capacitors,
         has_paired_pages: ssd.device.nand.paired_pages.is_some(),
         logical_units: logical_units(ssd),
@@ -162,12 +162,6 @@ pub fn crash(
 /// Map units that the host can address.
 pub(super) fn logical_units(ssd: &Settings) -> u32 {
     (ssd.device.logical_bytes / u64::from(ssd.map_unit_bytes())) as u32
-}
-
-/// Whether a drive has a write buffer whose content is lost at a cut.
-pub(super) fn has_volatile_buffer(config: &Config) -> bool {
-    let buffer = &config.ssd().write_buffer;
-    buffer.bytes >= u64::from(config.map_unit_bytes()) && buffer.capacitors.is_none()
 }
 
 struct Campaign<'a> {

@@ -162,8 +162,8 @@ impl Remains {
     pub(super) fn spoil_pairs(&mut self) {
         let mut owners = BTreeSet::new();
         for at in self.torn.iter().filter_map(|at| at.lower()) {
-            let first = self.array.geometry().first_ppn(at.block).0 + at.page * self.array.geometry().units_per_page;
-            let units = (first..first + self.array.geometry().units_per_page).map(Ppn);
+            let geometry = self.array.geometry();
+            let units = geometry.units_of(geometry.ppn_at(at));
             let whole: Vec<(Ppn, Spare)> = units.filter_map(|ppn| Some((ppn, *self.areas.readable(ppn)?))).collect();
             if !whole.is_empty() {
                 self.spoilt.push(at);

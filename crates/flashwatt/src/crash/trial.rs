@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bugs::Bug;
-use super::campaign::has_volatile_buffer;
 use super::cuttable::Cuttable;
 use super::remains::{Recovered, Remains};
 use super::submitter::{Account, Submitter, Units};
@@ -75,7 +74,7 @@ impl<W: Workload, D: Cuttable> Powered<W, D> {
         workload.follow(&versions);
         let device = D::around(drive, &config, &workload.origins())?;
         let account = config.host.is_some().then(|| {
-            let durable_at_end = !has_volatile_buffer(&config);
+            let durable_at_end = !config.has_volatile_buffer();
             Account::new(versions, Units::of_partition(&config), durable_at_end, bug)
         });
         Ok(Powered::of(&config.run, config.run.warmup, device, Submitter { inner: workload, account }))
@@ -245,7 +244,7 @@ pub(crate) fn cuttable(
     bug: Bug,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Ssd<Witness>, Start), Error> {
-    let is_durable_late = has_volatile_buffer(config) && bug != Bug::AcknowledgedEarly;
+    let is_durable_late = config.has_volatile_buffer() && bug != Bug::AcknowledgedEarly;
     let start = StartState::watched(config, progress)?;
     if !start.survives_cuts() {
         let fault = Fault::key("ftl", "this translation layer cannot be rebuilt after a power cut");

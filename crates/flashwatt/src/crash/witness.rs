@@ -95,11 +95,12 @@ impl Witness {
         let mut kept: BTreeMap<Lpn, u64> = backed_up.iter().map(|unit| (unit.owner, unit.version)).collect();
         kept.extend(dumped.iter().map(|unit| (unit.owner, unit.version)));
         let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
-        for lpn in (0..firmware.blocks.geometry().logical_units).map(Lpn) {
+        let held: Vec<_> = (0..remains.array.geometry().logical_units).map(|lpn| on_flash(Lpn(lpn))).collect();
+        for (lpn, version) in (0..).map(Lpn).zip(&held) {
             // A recovery with a checkpoint does not look at what was void then, be it newer.
-            on_flash(lpn).inspect(|&version| note(&mut current, lpn, |_| version));
+            version.inspect(|&version| note(&mut current, lpn, |_| version));
         }
-        promises.cut(|lpn| kept.get(&lpn).copied().or_else(|| on_flash(lpn)));
+        promises.cut(|lpn| kept.get(&lpn).copied().or(held[lpn.idx()]));
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
         let log = LogWitness::resumed(&remains.logged, trims);
         let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
@@ -259,7 +260,7 @@ impl Witness {
     /// Pages are backed up.
     fn backups_planned(&mut self, sources: &[Ppn], firmware: &Firmware) {
         for ((&source, op), number) in sources.iter().zip(firmware.plan.ops()).zip(self.next_program..) {
-            let units = (source.0..source.0 + self.geometry.units_per_page).map(Ppn);
+            let units = self.geometry.units_of(source);
             let content = match self.backups.pages.get(&source) {
                 Some((_, content)) => content.clone(),
                 None => units.filter_map(|ppn| self.content(ppn)).collect(),
@@ -283,7 +284,7 @@ impl Witness {
             if !matches!(op.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
                 continue;
             }
-            for ppn in (op.ppn.0..op.ppn.0 + self.geometry.units_per_page).map(Ppn) {
+            for ppn in self.geometry.units_of(op.ppn) {
                 let Some(owner) = firmware.blocks.lpn_at(ppn) else { continue };
                 let is_copy_of_map = op.cause == Cause::Map && op.kind == OpKind::Program;
                 let begins = is_copy_of_map && map_programs % firmware.plan.map_copies.max(1) == 0;

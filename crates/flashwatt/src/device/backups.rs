@@ -19,6 +19,5 @@ pub struct BackedUp {
 
 /// The addresses of the pages of a block that take backups, in the order in which they are programmed.
 pub fn pages(block: BlockId, geometry: &Geometry) -> impl Iterator<Item = Ppn> + use<> {
-    let (first, units) = (geometry.first_ppn(block).0, geometry.units_per_page);
-    (0..geometry.pages_per_block).step_by(2).map(move |page| Ppn(first + page * units))
+    geometry.pages_of(block).step_by(2)
 }

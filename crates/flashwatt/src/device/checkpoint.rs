@@ -58,7 +58,7 @@ impl Checkpoint {
     }
 
     /// Whether what is at an address has been programmed since.
-    pub fn is_later(&self, ppn: Ppn, spare: &Spare) -> bool {
+    fn is_later(&self, ppn: Ppn, spare: &Spare) -> bool {
         !self.programmed[ppn.idx()] || spare.program >= self.next
     }
 

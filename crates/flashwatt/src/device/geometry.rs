@@ -206,6 +206,11 @@ impl Geometry {
         (0..self.pages_per_block).map(move |page| Ppn(first + page * units))
     }
 
+    /// The addresses of the units of a page, which begins at this one.
+    pub fn units_of(&self, page: Ppn) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        (page.0..page.0 + self.units_per_page).map(Ppn)
+    }
+
     /// Where the start state `filled` puts a logical page: in address order over the dies, channel first.
     #[inline]
     pub fn filled_ppn(&self, lpn: Lpn) -> Ppn {

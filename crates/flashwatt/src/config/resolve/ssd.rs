@@ -154,7 +154,7 @@ fn device(
         recovery_blocks: 0,
         dump_blocks: 0,
         log_blocks: capacity.log_blocks,
-        backup_blocks: device.nand.paired_pages.map_or(0, PairedPages::backup_blocks),
+        backup_blocks: capacity.backup_blocks,
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
