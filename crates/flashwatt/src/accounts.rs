@@ -145,6 +145,10 @@ pub struct BufferCounts {
     pub delayed: u64,
     /// Entries lost at a power cut, or taken back after it: then they count as written anew.
     pub lost: u64,
+    /// Map units of writes that pages of the journal have taken.
+    pub journal_records: u64,
+    /// Entries that had to leave so that a part of the journal could be erased.
+    pub journal_forced: u64,
 }
 
 impl BufferCounts {
@@ -159,6 +163,8 @@ impl BufferCounts {
             destaged: self.destaged + next.destaged,
             delayed: self.delayed + next.delayed,
             lost: self.lost + next.lost,
+            journal_records: self.journal_records + next.journal_records,
+            journal_forced: self.journal_forced + next.journal_forced,
         }
     }
 }
@@ -414,7 +420,7 @@ impl<P: Probe> SsdAccounts<P> {
         } else {
             self.meter.change(DieState::Idle.id(), course.array.id());
         }
-        if cause == Cause::Host && course.moves_data {
+        if matches!(cause, Cause::Host | Cause::Journal) && course.moves_data {
             self.dram(now, self.page_data_ns);
         }
     }

@@ -67,6 +67,10 @@ pub fn age(
         let fault = Fault::key("device.nand.paired_pages", "a snapshot does not hold the backups of a run");
         return Err(fault.found("backups").expected("\"unprotected\", or --run left out").into());
     }
+    if options.run && config.drive.ssd().is_some_and(|ssd| ssd.device.journal_blocks > 0) {
+        let fault = Fault::key("write_buffer.protection", "a snapshot does not hold the journal of a run");
+        return Err(fault.found("a journal").expected("\"volatile\" or \"capacitors\", or --run left out").into());
+    }
     let rules = Replace { inputs: config.inputs(), what: "a snapshot", ours: snapshot::is_one, force: options.force };
     let file = Aside::new(path, rules)?;
     let mut drive = StartState::watched(config, progress)?;

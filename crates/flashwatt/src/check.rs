@@ -372,6 +372,7 @@ impl Probe for Shadow {
             | Purpose::Log(_)
             | Purpose::Backup(_)
             | Purpose::Restore(..)
+            | Purpose::Journal(_)
             | Purpose::Background => HostData::new(),
         };
         match purpose {
@@ -382,6 +383,7 @@ impl Probe for Shadow {
             | Purpose::Log(_)
             | Purpose::Backup(_)
             | Purpose::Restore(..)
+            | Purpose::Journal(_)
             | Purpose::Background => {}
         }
         self.follow_programs(ops, &fresh, firmware);

@@ -28,6 +28,8 @@ pub struct Firmware {
     pub log_blocks: Vec<BlockId>,
     /// Blocks kept for backups of pages that share cells with others, sorted by die; none for a drive without them.
     pub backup_blocks: Vec<BlockId>,
+    /// Blocks kept for the journal of the write buffer, sorted by die; none for a drive without one.
+    pub journal_blocks: Vec<BlockId>,
 }
 
 impl Firmware {
@@ -41,6 +43,7 @@ impl Firmware {
             dump_blocks: Vec::new(),
             log_blocks: Vec::new(),
             backup_blocks: Vec::new(),
+            journal_blocks: Vec::new(),
         }
     }
 
@@ -148,7 +151,7 @@ impl Firmware {
         self.dump_blocks = blocks;
     }
 
-    /// Keeps blocks of each die for the recovery log and for backups. The translation layer never sees them.
+    /// Keeps blocks of each die for the recovery log, for backups and for the journal. The translation layer never sees them.
     ///
     /// # Errors
     /// If the start state has left a die without such a block.
@@ -157,10 +160,12 @@ impl Firmware {
             let fault = Fault::key(key, format!("the start state leaves no erased block for {what}"));
             fault.found(format!("die {die}")).help("raise device.op_ratio or device.spare_fraction")
         };
-        let (log_blocks, backup_blocks) = (self.blocks.geometry().log_blocks, self.blocks.geometry().backup_blocks);
+        let &Geometry { log_blocks, backup_blocks, journal_blocks, .. } = self.blocks.geometry();
         self.log_blocks = self.keep_blocks(log_blocks).map_err(|die| lacks("recovery", "the recovery log", die))?;
         self.backup_blocks =
             self.keep_blocks(backup_blocks).map_err(|die| lacks("device.nand.paired_pages", "backups", die))?;
+        self.journal_blocks =
+            self.keep_blocks(journal_blocks).map_err(|die| lacks("write_buffer.protection", "the journal", die))?;
         Ok(())
     }
 
@@ -179,7 +184,8 @@ impl Firmware {
     /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();
-        if [&self.dump_blocks, &self.log_blocks, &self.backup_blocks].iter().any(|kept| kept.contains(&block)) {
+        let kept = [&self.dump_blocks, &self.log_blocks, &self.backup_blocks, &self.journal_blocks];
+        if kept.iter().any(|kept| kept.contains(&block)) {
             self.blocks.erased(block);
             return self.blocks.keep_apart(block);
         }

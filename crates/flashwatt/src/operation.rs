@@ -19,11 +19,14 @@ pub enum Cause {
     Wear,
     /// A backup of a page that shares cells with one to be programmed.
     Backup,
+    /// The journal of the write buffer.
+    Journal,
 }
 
 impl Cause {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Cause; 6] = [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear, Cause::Backup];
+    pub const ALL: [Cause; 7] =
+        [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear, Cause::Backup, Cause::Journal];
 
     /// The name in reports and logs.
     pub const fn name(self) -> &'static str {
@@ -34,6 +37,7 @@ impl Cause {
             Cause::Map => "map",
             Cause::Wear => "wear",
             Cause::Backup => "backup",
+            Cause::Journal => "journal",
         }
     }
 }

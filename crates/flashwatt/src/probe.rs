@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::cache::write_buffer::Bytes;
 use crate::connector::{Extent, RequestKind};
+use crate::device::journal::JournalRecord;
 use crate::device::recovery_log::LogPage;
 use crate::device::{Array, FlashAddress};
 use crate::energy::Series;
@@ -87,6 +88,8 @@ pub enum Purpose<'a> {
     Backup(&'a [Ppn]),
     /// After a power cut, a unit with a version of it comes back from its backup.
     Restore(Lpn, u64),
+    /// These records are programmed onto a page of the journal.
+    Journal(&'a [JournalRecord]),
     /// Background work.
     Background,
 }

@@ -191,7 +191,7 @@ fn array_beyond_busy(name: &str, elapsed: &Elapsed) -> Fault {
 fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error> {
     let sum = |values: &[u64]| values.iter().map(|&ns| u128::from(ns)).sum::<u128>();
     let cells: usize = report.die_ns.values().map(|by_cause| by_cause.len()).sum();
-    let causes = Cause::ALL.len() - usize::from(!ledger.has_backups());
+    let causes = Cause::ALL.iter().filter(|&&cause| ledger.reports(cause)).count();
     let all_cells = (DieState::COUNT - 1) * causes;
     let (active, elapsed) = (sum(ledger.die_ns.as_flattened()), sum(&ledger.elapsed_ns));
     let transfer = u128::from(ledger.elapsed_ns[Phase::Transfer as usize]);

@@ -92,6 +92,9 @@ impl RequestId {
     /// Stands in for a request where a backup is meant.
     pub const BACKUP: RequestId = RequestId(Self::BACKGROUND - 4);
 
+    /// Stands in for a request where the journal of the write buffer is meant.
+    pub const JOURNAL: RequestId = RequestId(Self::BACKGROUND - 5);
+
     /// Stands in for a request where the background work of a die is meant.
     #[inline(always)]
     pub const fn background_of(die: DieId) -> RequestId {

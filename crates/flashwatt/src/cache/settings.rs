@@ -17,6 +17,23 @@ pub struct WriteBuffer {
     /// The capacitors that keep its content through a power cut; none for a volatile buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacitors: Option<Capacitors>,
+    /// The journal on flash that keeps its content through a power cut, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal: Option<Journal>,
+}
+
+impl WriteBuffer {
+    /// Whether what is in it outlives a power cut once it has been acknowledged.
+    pub fn is_protected(&self) -> bool {
+        self.capacitors.is_some() || self.journal.is_some()
+    }
+}
+
+/// The journal of a write buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Journal {
+    /// Longest time in ns for which a page of it waits for more writes to share it.
+    pub max_ns: Nanos,
 }
 
 /// What becomes of the content of a write buffer at a power cut.
@@ -27,6 +44,8 @@ pub enum Protection {
     Volatile,
     /// Capacitors hold the drive until it is on flash.
     Capacitors,
+    /// A write is acknowledged when it has been appended to a journal on flash.
+    Journal,
 }
 
 /// The voltages of the capacitors that hold a drive while it writes its buffer to flash after a power cut.

@@ -73,6 +73,8 @@ struct BufferEntry {
     request_pages: u32,
     /// First node of the list of requests that wait for its program.
     waiters: u32,
+    /// Whether it has been made urgent.
+    is_hurried: bool,
 }
 
 /// The entry that a write went into.
@@ -102,6 +104,15 @@ pub struct Content {
     pub complete: bool,
     /// Map units of the largest request that wrote to the entry.
     pub request_pages: u32,
+}
+
+/// What a write brings to a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parts {
+    /// One bit per part of the unit that it brings wholly.
+    pub held: u64,
+    /// One bit per part of which it brings anything.
+    pub touched: u64,
 }
 
 /// The newest content of a unit.
@@ -142,6 +153,11 @@ impl WriteBuffer {
             made: 0,
             parts: UnitParts::of(unit_bytes),
         }
+    }
+
+    /// Greatest number of entries.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
     }
 
     /// Number of entries in use, dirty or under way.
@@ -212,6 +228,11 @@ impl WriteBuffer {
         }
     }
 
+    /// The parts of a unit that these bytes bring.
+    pub fn parts(&self, bytes: &Bytes) -> Parts {
+        Parts { held: self.parts.within(bytes), touched: self.parts.touched(bytes) }
+    }
+
     /// The newest entry of a unit if it holds all of `bytes`.
     pub fn holding(&self, lpn: Lpn, bytes: &Bytes) -> Option<EntryId> {
         let wanted = self.parts.touched(bytes);
@@ -224,15 +245,18 @@ impl WriteBuffer {
         *first = self.waiters.push(request, *first);
     }
 
-    /// Makes a dirty entry urgent: it leaves before all entries of its line that are not.
-    pub fn hurry(&mut self, entry: EntryId) {
-        if self.entries[entry.idx()].state == EntryState::Dirty {
-            self.leave_line(entry);
-            self.entries[entry.idx()].state = EntryState::Urgent;
-            let line = &mut self.lines[self.entries[entry.idx()].line as usize];
-            line.urgent.push_last(&mut self.links, entry.0);
-            self.dirty[1] += 1;
+    /// Makes a dirty entry urgent: it leaves before all entries of its line that are not. Returns whether it was not urgent before.
+    pub fn hurry(&mut self, entry: EntryId) -> bool {
+        if self.entries[entry.idx()].state != EntryState::Dirty {
+            return false;
         }
+        self.leave_line(entry);
+        let hurried = &mut self.entries[entry.idx()];
+        (hurried.state, hurried.is_hurried) = (EntryState::Urgent, true);
+        let line = &mut self.lines[hurried.line as usize];
+        line.urgent.push_last(&mut self.links, entry.0);
+        self.dirty[1] += 1;
+        true
     }
 
     /// All entries in use. Their order has no meaning.
@@ -307,11 +331,11 @@ impl WriteBuffer {
     }
 
     /// Returns picked entries that found no space on flash to their lines, in the order of age. They are dirty again,
-    /// and urgent if a request waits for them.
+    /// and urgent if a request waits for them, or if they were before.
     pub fn put_back(&mut self, picked: &[EntryId]) {
         let place = |entry: &EntryId| {
-            let BufferEntry { waiters, line, age, .. } = self.entries[entry.idx()];
-            (line, waiters != NIL, age)
+            let BufferEntry { waiters, is_hurried, line, age, .. } = self.entries[entry.idx()];
+            (line, waiters != NIL || is_hurried, age)
         };
         let mut places: Vec<_> = picked.iter().map(|entry| (place(entry), *entry)).collect();
         places.sort_unstable_by_key(|&(place, _)| place);
@@ -354,15 +378,15 @@ impl WriteBuffer {
     }
 
     /// Trims a unit: reads do not find it here any more, and its dirty entry is dropped. The requests that waited for
-    /// that entry are appended to `released`. Returns whether there was a dirty entry.
-    pub fn trim(&mut self, lpn: Lpn, released: &mut Vec<RequestId>) -> bool {
-        let Some(entry) = self.newest.remove(&lpn) else { return false };
+    /// that entry are appended to `released`. Returns the dirty entry, if there was one.
+    pub fn trim(&mut self, lpn: Lpn, released: &mut Vec<RequestId>) -> Option<EntryId> {
+        let entry = self.newest.remove(&lpn)?;
         match self.entries[entry.idx()].state {
             EntryState::Dirty | EntryState::Urgent => self.leave_line(entry),
-            EntryState::UnderWay | EntryState::Free => return false,
+            EntryState::UnderWay | EntryState::Free => return None,
         }
         self.remove(entry, released);
-        true
+        Some(entry)
     }
 
     fn newest(&self, lpn: Lpn) -> Option<EntryId> {
@@ -379,8 +403,16 @@ impl WriteBuffer {
     }
 
     fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
-        let made =
-            BufferEntry { lpn, state: EntryState::Dirty, line, held, age: self.made, request_pages, waiters: NIL };
+        let made = BufferEntry {
+            lpn,
+            state: EntryState::Dirty,
+            line,
+            held,
+            age: self.made,
+            request_pages,
+            waiters: NIL,
+            is_hurried: false,
+        };
         let id = match self.free.pop() {
             Some(id) => id,
             None if (self.entries.len() as u32) < self.capacity => {
@@ -475,6 +507,11 @@ impl UnitParts {
     fn touched(self, bytes: &Bytes) -> u64 {
         ones(bytes.start / self.bytes, bytes.end.div_ceil(self.bytes))
     }
+}
+
+/// Whether content with these parts is a whole unit of `unit_bytes`.
+pub fn is_whole(held: u64, unit_bytes: u32) -> bool {
+    held == UnitParts::of(unit_bytes).all
 }
 
 /// Bits `from` to `to`, without `to`.

@@ -2,7 +2,7 @@
 //! be spare.
 
 use super::raw;
-use crate::device::recovery_log;
+use crate::device::{journal, recovery_log};
 use crate::ftl::{self, DriveSize, Room};
 use crate::settings::{Checker, field};
 use crate::ssd::settings::Recovery;
@@ -68,6 +68,7 @@ pub(super) struct Capacity {
     pub op_ratio: f64,
     pub log_blocks: u32,
     pub backup_blocks: u32,
+    pub journal_blocks: u32,
 }
 
 /// What garbage collection asks for, before the size is known.
@@ -123,7 +124,7 @@ impl GivenSize {
     }
 }
 
-/// What a scheme, collection on it and a recovery log take.
+/// What a scheme, collection on it, a recovery log, backups and a journal take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs<'a> {
     pub ftl: &'a ftl::Settings,
@@ -134,6 +135,16 @@ pub(super) struct Needs<'a> {
     pub log: Option<LogNeeds<'a>>,
     /// Blocks of each die for backups of pages that share cells with others.
     pub backup_blocks: u32,
+    /// The journal of the write buffer, if it has one.
+    pub journal: Option<JournalNeeds>,
+}
+
+/// What the size of a journal depends on besides that of the drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JournalNeeds {
+    pub buffer_bytes: u64,
+    /// Whether pages share cells.
+    pub is_paired: bool,
 }
 
 /// What the size of a recovery log depends on besides that of the drive.
@@ -161,7 +172,16 @@ impl Needs<'_> {
         let log_blocks = self.log_blocks(geometry, blocks_per_plane * geometry.planes(), logical_pages);
         let room = with_kept(room, geometry, log_blocks, "the recovery log");
         let room = with_kept(room, geometry, self.backup_blocks.into(), "backups of paired pages");
+        let room = with_kept(room, geometry, self.journal_blocks(geometry), "the journal of the write buffer");
         if self.filled { room } else { Room { pages: room.pages.saturating_sub(logical_pages), ..room } }
+    }
+
+    /// Blocks of each die for the journal of the write buffer.
+    fn journal_blocks(&self, geometry: &FlashShape) -> u128 {
+        let Some(JournalNeeds { buffer_bytes, is_paired }) = self.journal else { return 0 };
+        let pages = u128::from(buffer_bytes).div_ceil(u128::from(geometry.page_bytes));
+        let used = recovery_log::used_pages(geometry.pages_per_block, is_paired);
+        journal::blocks_per_die(pages, used, u128::from(geometry.dies()))
     }
 
     /// Blocks of each die for the recovery log of a drive with this number of blocks.
@@ -234,6 +254,7 @@ pub(super) fn resolve(c: &mut Checker, device: &raw::Device, geometry: &FlashSha
             op_ratio: spare / logical as f64,
             log_blocks: u32::try_from(needs.log_blocks(geometry, blocks * geometry.planes(), logical)).ok()?,
             backup_blocks: needs.backup_blocks,
+            journal_blocks: u32::try_from(needs.journal_blocks(geometry)).ok()?,
         });
     }
     None
@@ -378,7 +399,8 @@ mod tests {
         ) {
             let watermarks = &Watermarks { low_blocks, low_fraction, reserved_blocks };
             let page = page::Settings { allocation: Allocation::Dynamic, separate_frontiers: true, map_unit_bytes: 4096 };
-            let needs = Needs { ftl: &ftl::Settings::Page(page), watermarks, filled: true, log: None, backup_blocks: 0 };
+            let ftl = &ftl::Settings::Page(page);
+            let needs = Needs { ftl, watermarks, filled: true, log: None, backup_blocks: 0, journal: None };
             if let Some(ratio) = given.least_op_ratio(&GEOMETRY, needs) {
                 prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, needs));
                 let less = given.with_op_ratio(ratio - 1e-4);

@@ -16,7 +16,7 @@ impl Config {
     /// Whether the SSD has a write buffer whose content is lost at a cut.
     pub(crate) fn has_volatile_buffer(&self) -> bool {
         let buffer = &self.ssd().write_buffer;
-        buffer.bytes >= u64::from(self.map_unit_bytes()) && buffer.capacitors.is_none()
+        buffer.bytes >= u64::from(self.map_unit_bytes()) && !buffer.is_protected()
     }
 
     /// The same configuration, whose run cuts no power.
@@ -93,7 +93,7 @@ fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<
         reserved_blocks: ssd.gc.reserved_blocks,
     });
     let more = dies * (u128::from(recovery_blocks) + u128::from(dump_blocks)) * pages_per_block;
-    let always = dies * u128::from(device.log_blocks + device.backup_blocks) * pages_per_block;
+    let always = dies * u128::from(device.log_blocks + device.backup_blocks + device.journal_blocks) * pages_per_block;
     let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + always + more);
     if more == 0 || has >= needs {
         return Ok(());
@@ -101,6 +101,7 @@ fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<
     let kept = [
         (device.log_blocks, "for the recovery log"),
         (device.backup_blocks, "for backups of paired pages"),
+        (device.journal_blocks, "for the journal of the write buffer"),
         (recovery_blocks, "for the recovery"),
         (dump_blocks, "for the content of the write buffer"),
     ];

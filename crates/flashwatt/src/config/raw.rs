@@ -216,11 +216,14 @@ pub struct WriteBuffer {
     /// When no request has been in the drive for so long, in ns, all that waits in the buffer is written to flash; as it is
     /// after the last request.
     pub idle_ns: Option<u64>,
-    /// What becomes of the content at a power cut: `volatile` (lost) or `capacitors`.
+    /// What becomes of the content at a power cut: `volatile` (lost), `capacitors` or `journal`.
     ///
     /// Capacitors hold the drive until operations under way have ended and the buffer's content is in blocks kept for it. So what
     /// is in the buffer counts as on flash: a flush and a forced write (FUA) wait for nothing. The blocks are kept in runs with
     /// power cuts alone.
+    ///
+    /// With a journal the data of each write is appended to blocks kept for that, too, in all runs. The write is acknowledged when it
+    /// is there, or in its place. Small writes share a page of the journal.
     pub protection: Option<Protection>,
     /// Voltage to which the capacitors are charged, in V. Default: that at which the drive's current is stated
     /// (`current_ma.supply_v` in the report).
@@ -228,6 +231,9 @@ pub struct WriteBuffer {
     /// Voltage of the capacitors at which the drive stops, in V. Default 2.7: below it flash for 3.3 V need not work (ONFI 2.3,
     /// recommended operating conditions).
     pub capacitor_min_v: Option<f64>,
+    /// Longest time in ns for which a page of the journal waits for more writes to share it. Default 100,000: a sixth of the
+    /// program of a fast page. 0: what comes at one instant shares a page.
+    pub journal_max_ns: Option<u64>,
 }
 
 /// `[recovery]`

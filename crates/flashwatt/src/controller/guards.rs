@@ -63,9 +63,15 @@ impl Controller {
         self.unblock(upper.op);
     }
 
-    /// Admits the plan of an erase of a block that held backups. `urgent`: programs wait for it.
-    pub fn admit_erase_of_backups<P: Probe>(&mut self, urgent: bool, firmware: &Firmware, flash: &mut MeteredFlash<P>) {
-        self.admit_plan(&firmware.plan, RequestId::BACKUP, urgent || self.has_order(), flash);
+    /// Admits the plan of erases of blocks that the drive keeps for itself. `urgent`: programs wait for them.
+    pub fn admit_erase<P: Probe>(
+        &mut self,
+        request: RequestId,
+        urgent: bool,
+        firmware: &Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        self.admit_plan(&firmware.plan, request, urgent || self.has_order(), flash);
     }
 
     /// Whether a queue is worked off strictly as planned. What its head waits for must not stand behind it.

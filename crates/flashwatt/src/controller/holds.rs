@@ -154,7 +154,7 @@ impl Controller {
 
     /// The end of an operation that is held: of one that a request or the write buffer waits for, it is returned later.
     pub(super) fn hold_end(&mut self, at: FlashAddress, ended: EndedOp) -> Option<EndedOp> {
-        let is_of_host = ended.request < RequestId::BACKUP;
+        let is_of_host = ended.request < RequestId::JOURNAL;
         let held = self.holds.as_mut().and_then(|holds| holds.held.get_mut(&key(at)));
         match held.filter(|_| is_of_host) {
             Some(held) => {
@@ -209,8 +209,9 @@ impl Holds {
     /// Whether the end of a program of a lower page is held back: it brings data of the host to flash, or replaces data elsewhere. A
     /// recovery does not wait, nor do the pages of the map, which it writes anew.
     fn is_of_interest(&self, op: &Op) -> bool {
-        let is_own = [RequestId::RECOVERY, RequestId::RECOVERY_LOG, RequestId::BACKUP].contains(&op.request);
-        !is_own && op.cause != Cause::Map && (op.cause == Cause::Host || op.replaces.is_some())
+        const OWN: [RequestId; 4] =
+            [RequestId::RECOVERY, RequestId::RECOVERY_LOG, RequestId::BACKUP, RequestId::JOURNAL];
+        !OWN.contains(&op.request) && op.cause != Cause::Map && (op.cause == Cause::Host || op.replaces.is_some())
     }
 }
 

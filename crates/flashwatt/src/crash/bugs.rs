@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::device::spare::SpareAreas;
+use crate::ssd::JournalFault;
 
 /// A fault on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,11 +35,28 @@ pub enum Bug {
     BackupForgotten,
     /// A write to a lower page is acknowledged before its upper page is programmed, for which there is no backup.
     AckNotHeld,
+    /// A write is acknowledged when the program of its page of the journal is planned.
+    JournalAckEarly,
+    /// A part of the journal is erased when it is full, although its units are nowhere else.
+    JournalErasedEarly,
+    /// Of the records of a unit in the journal the recovery takes the oldest one.
+    JournalOlder,
+    /// The recovery does not look at the journal.
+    JournalForgotten,
     /// Of the copies of a page of the map the first one alone is written.
     OneCopyOnly,
 }
 
 impl Bug {
+    /// The fault in the journal of the drive.
+    pub(super) fn in_journal(self) -> JournalFault {
+        match self {
+            Bug::JournalAckEarly => JournalFault::AcknowledgedEarly,
+            Bug::JournalErasedEarly => JournalFault::ErasedEarly,
+            _ => JournalFault::None,
+        }
+    }
+
     /// What a scan with this fault sees of the spare areas.
     pub(super) fn seen(self, areas: &SpareAreas) -> Cow<'_, SpareAreas> {
         let mut seen = Cow::Borrowed(areas);

@@ -45,6 +45,9 @@ pub struct Crash {
     pub has_volatile_buffer: bool,
     /// The capacitors that keep the write buffer's content, if there are any.
     pub capacitors: Option<Sizing>,
+    /// Whether the drive has a write buffer with a journal on flash.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_journal: bool,
     /// Whether pages share cells with others, which torn pages spoil.
     pub has_paired_pages: bool,
     /// Map units that the host can address.
@@ -150,6 +153,7 @@ pub fn crash(
         },
         has_volatile_buffer: config.has_volatile_buffer(),
         capacitors,
+        has_journal: ssd.write_buffer.journal.is_some(),
         has_paired_pages: ssd.device.nand.paired_pages.is_some(),
         logical_units: logical_units(ssd),
         unit_bytes: ssd.map_unit_bytes(),

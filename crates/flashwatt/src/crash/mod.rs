@@ -24,6 +24,7 @@ mod cuttable;
 mod dump;
 mod in_place;
 mod in_run;
+mod journal;
 mod log;
 mod promises;
 mod remains;

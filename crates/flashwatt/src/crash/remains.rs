@@ -9,10 +9,12 @@ use super::dump::{Dump, Work};
 use super::log::LoggedPages;
 use super::promises::{Fate, Promises};
 use super::witness::Witness;
+use crate::cache::write_buffer;
 use crate::config::Config;
 use crate::device::backups::BackedUp;
 use crate::device::checkpoint::Filling;
 use crate::device::dump::DumpedUnit;
+use crate::device::journal::{self, JournalPages};
 use crate::device::recovery_log::{LogAreas, LogFound};
 use crate::device::settings::ProgramOrder;
 use crate::device::spare::{Flash, Found, Spare, SpareAreas};
@@ -44,6 +46,10 @@ pub struct Remains {
     pub(super) log_blocks: Vec<BlockId>,
     /// Blocks kept for backups of lower pages.
     pub(super) backup_blocks: Vec<BlockId>,
+    /// Blocks kept for the journal of the write buffer.
+    pub(super) journal_blocks: Vec<BlockId>,
+    /// The pages of that journal that can be read.
+    pub(super) journaled: JournalPages,
     /// The backups that can be read.
     pub(super) backups: BackupPages,
     /// The pages of the recovery log that can be read.
@@ -78,9 +84,10 @@ impl Remains {
         let mut firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
         (firmware.dump_blocks, firmware.log_blocks) = (self.dump_blocks.clone(), self.log_blocks.clone());
         firmware.backup_blocks.clone_from(&self.backup_blocks);
+        firmware.journal_blocks.clone_from(&self.journal_blocks);
         let (seen, log) = (self.bug.seen(&self.areas), self.log());
         let trims = if self.bug == Bug::TrimForgotten { BTreeMap::new() } else { log.trims.clone() };
-        let kept_blocks = [&self.dump_blocks[..], &self.log_blocks, &self.backup_blocks].concat();
+        let kept_blocks = [&self.dump_blocks[..], &self.log_blocks, &self.backup_blocks, &self.journal_blocks].concat();
         let (array, half_erased) = (&self.array, &self.half_erased[..]);
         let flash = Flash {
             array,
@@ -94,15 +101,27 @@ impl Remains {
         let is_filled_from_the_front =
             ssd.device.nand.program_order == ProgramOrder::Ascending && !firmware.ftl.merges();
         let filling = if is_filled_from_the_front { Filling::FromTheFront } else { Filling::Anywhere };
-        let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling, &self.backup_blocks));
-        let dumped = self.newer_than(&found, &trims);
-        let backed_up = self.backed_up(&found, &trims, &dumped);
+        let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling, |block| self.step_of(block)));
+        let backups = self.newest_backups();
+        let dumped = [self.newer_than(&found, &trims), self.from_journal(&found, &trims, &backups)].concat();
+        let backed_up = self.backed_up(&found, &trims, backups, &dumped);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
         let witness = Witness::resumed(self, &firmware, &dumped, &backed_up, log.trims.clone());
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
-        drive.begin_recovery(Afterwards { unreadable: found.unreadable, dumped, backed_up, log, reads });
+        let journaled = self.journaled.keys().copied().collect();
+        drive.begin_recovery(Afterwards { unreadable: found.unreadable, dumped, journaled, backed_up, log, reads });
         drive
+    }
+
+    /// Of a block that is kept for pages which are programmed one after another: the distance of two of them.
+    fn step_of(&self, block: BlockId) -> Option<usize> {
+        let is_paired = self.config.ssd().device.nand.paired_pages.is_some();
+        match block {
+            _ if self.backup_blocks.contains(&block) => Some(2),
+            _ if self.journal_blocks.contains(&block) => Some(if is_paired { 2 } else { 1 }),
+            _ => None,
+        }
     }
 
     /// What is left of the recovery log.
@@ -117,20 +136,33 @@ impl Remains {
         if self.bug == Bug::DumpForgotten {
             return Vec::new();
         }
-        let version_of = |owner| found.newest(owner).and_then(|ppn| found.areas.get(ppn)).map(|spare| spare.version);
-        let of_flash = |owner| version_of(owner).max(trims.get(&owner).copied());
-        let is_newer = |unit: &&DumpedUnit| of_flash(unit.owner).is_none_or(|version| version < unit.version);
+        let is_newer =
+            |unit: &&DumpedUnit| of_flash(found, trims, unit.owner).is_none_or(|version| version < unit.version);
         self.dumped.iter().filter(is_newer).copied().collect()
     }
 
-    /// What backups hold that is newer than what a scan found elsewhere, and than what capacitors brought to flash. Of two backups with
-    /// the same version the older one counts: a recovery that was cut had copied it.
-    fn backed_up(&self, found: &Found, trims: &BTreeMap<Lpn, u64>, dumped: &[DumpedUnit]) -> Vec<BackedUp> {
+    /// What the journal of the write buffer holds, and is newer than what a scan found elsewhere, and than backups.
+    fn from_journal(
+        &self,
+        found: &Found,
+        trims: &BTreeMap<Lpn, u64>,
+        backups: &BTreeMap<Lpn, BackedUp>,
+    ) -> Vec<DumpedUnit> {
+        let elsewhere = |owner| of_flash(found, trims, owner).max(backups.get(&owner).map(|unit| unit.version));
+        match self.bug {
+            Bug::JournalForgotten => Vec::new(),
+            Bug::JournalOlder => journal::newer_than(&journal::oldest(&self.journaled), elsewhere),
+            _ => journal::newer_than(&self.journaled, elsewhere),
+        }
+    }
+
+    /// The newest backup of each unit. Of two with the same version the older one counts: a recovery that was cut had copied it.
+    fn newest_backups(&self) -> BTreeMap<Lpn, BackedUp> {
+        let mut newest: BTreeMap<Lpn, BackedUp> = BTreeMap::new();
         if self.bug == Bug::BackupForgotten {
-            return Vec::new();
+            return newest;
         }
         let logical_units = self.array.geometry().logical_units;
-        let mut newest: BTreeMap<Lpn, BackedUp> = BTreeMap::new();
         let mut backups: Vec<_> = self.backups.iter().collect();
         backups.sort_by_key(|(_, (number, _))| *number);
         for (&page, (_, content)) in backups {
@@ -140,11 +172,24 @@ impl Remains {
                 }
             }
         }
-        let of_dump: BTreeMap<Lpn, u64> = dumped.iter().map(|unit| (unit.owner, unit.version)).collect();
-        let version_of = |owner| found.newest(owner).and_then(|ppn| found.areas.get(ppn)).map(|spare| spare.version);
-        let elsewhere = |owner| version_of(owner).max(trims.get(&owner).copied()).max(of_dump.get(&owner).copied());
-        newest.retain(|&owner, unit| elsewhere(owner).is_none_or(|version| version < unit.version));
-        newest.into_values().collect()
+        newest
+    }
+
+    /// What backups hold that is newer than what a scan found elsewhere, and than whole units that come back into the write buffer. Of a
+    /// unit of which a part comes back there, the backup may hold the rest.
+    fn backed_up(
+        &self,
+        found: &Found,
+        trims: &BTreeMap<Lpn, u64>,
+        backups: BTreeMap<Lpn, BackedUp>,
+        dumped: &[DumpedUnit],
+    ) -> Vec<BackedUp> {
+        let unit_bytes = self.array.geometry().unit_bytes;
+        let whole = dumped.iter().filter(|unit| write_buffer::is_whole(unit.held, unit_bytes));
+        let of_dump: BTreeMap<Lpn, u64> = whole.map(|unit| (unit.owner, unit.version)).collect();
+        let elsewhere = |owner| of_flash(found, trims, owner).max(of_dump.get(&owner).copied());
+        let is_newer = |unit: &BackedUp| elsewhere(unit.owner).is_none_or(|version| version < unit.version);
+        backups.into_values().filter(is_newer).collect()
     }
 
     /// What capacitors did at the cut; none if the drive has none, or they were not charged.
@@ -183,13 +228,14 @@ impl Remains {
         let dumped = self.dumped.iter().map(|unit| (unit.owner, unit.version));
         let backed_up =
             self.backups.values().flat_map(|(_, content)| content).map(|spare| (spare.owner, spare.version));
+        let journaled = self.journaled.values().flat_map(|page| page.iter().map(|one| (one.record.owner, one.version)));
         let LogFound { trims, checkpoint, .. } = self.log();
         let counts = |&(owner, version): &(Lpn, u64)| {
             owners.contains(&owner) && trims.get(&owner).is_none_or(|&trimmed| trimmed < version)
         };
         let is_shown = |(ppn, spare): &(Ppn, &Spare)| checkpoint.as_ref().is_none_or(|known| known.shows(*ppn, spare));
         let shown = self.areas.all_readable().filter(is_shown).map(|(_, spare)| (spare.owner, spare.version));
-        for (owner, version) in shown.chain(dumped).chain(backed_up).filter(counts) {
+        for (owner, version) in shown.chain(dumped).chain(backed_up).chain(journaled).filter(counts) {
             let last = newest.entry(owner).or_default();
             *last = version.max(*last);
         }
@@ -262,4 +308,10 @@ impl Remains {
         }
         recovered
     }
+}
+
+/// The version of a unit that a scan found on flash, or that of its last trim if that is later.
+fn of_flash(found: &Found, trims: &BTreeMap<Lpn, u64>, owner: Lpn) -> Option<u64> {
+    let version = found.newest(owner).and_then(|ppn| found.areas.get(ppn)).map(|spare| spare.version);
+    version.max(trims.get(&owner).copied())
 }

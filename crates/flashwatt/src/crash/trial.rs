@@ -258,6 +258,7 @@ pub(crate) fn cuttable(
     if bug == Bug::AckNotHeld {
         drive.hold_nothing();
     }
+    drive.break_journal(bug.in_journal());
     Ok((drive, start))
 }
 

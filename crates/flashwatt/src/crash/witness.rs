@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::backups::BackupWitness;
 use super::bugs::Bug;
 use super::dump::Work;
+use super::journal::JournalWitness;
 use super::log::LogWitness;
 use super::promises::Promises;
 use super::remains::Remains;
@@ -48,6 +49,8 @@ pub struct Witness {
     pub(super) promises: Promises,
     pub(super) log: LogWitness,
     backups: BackupWitness,
+    /// Only kept of a drive with a journal.
+    journal: Option<Box<JournalWitness>>,
     /// Blocks whose erase is planned. Only kept for [`Bug::ErasedBeforeCopied`].
     to_erase: BTreeMap<u64, BlockId>,
     bug: Bug,
@@ -104,7 +107,8 @@ impl Witness {
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
         let log = LogWitness::resumed(&remains.logged, trims);
         let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
-        Witness { log, backups: BackupWitness::resumed(&remains.backups), ..witness }
+        let journal = witness.journal.is_some().then(|| Box::new(JournalWitness::resumed(&remains.journaled)));
+        Witness { log, backups: BackupWitness::resumed(&remains.backups), journal, ..witness }
     }
 
     fn with(
@@ -118,6 +122,7 @@ impl Witness {
     ) -> Self {
         let versions = VersionClock::default();
         versions.set(version);
+        let journal = config.ssd().write_buffer.journal.map(|_| Box::default());
         Witness {
             config,
             geometry: geometry.clone(),
@@ -131,6 +136,7 @@ impl Witness {
             entries: BTreeMap::new(),
             log: LogWitness::default(),
             backups: BackupWitness::default(),
+            journal,
             promises,
             to_erase: BTreeMap::new(),
             bug: Bug::None,
@@ -150,6 +156,7 @@ impl Witness {
         let is_held = has_capacitors && drive.recovers_dumped().is_none();
         let (mut areas, mut programs, mut erases) = (witness.areas.clone(), Vec::new(), Vec::new());
         let (mut log, mut backups) = (witness.log.on_flash(), witness.backups.clone());
+        let mut journal = witness.journal.as_deref().map(|journal| JournalWitness::resumed(&journal.pages));
         for UnderWay { kind, number, at, .. } in drive.under_way() {
             match kind {
                 OpKind::Program | OpKind::Copyback => {
@@ -167,6 +174,9 @@ impl Witness {
                     areas.erase(at.block, &witness.geometry);
                     log.erased(at.block, &witness.geometry);
                     backups.erased(at.block, &witness.geometry);
+                    if let Some(journal) = &mut journal {
+                        journal.erased(at.block, &witness.geometry);
+                    }
                 }
                 OpKind::Read | OpKind::SpareRead | OpKind::Copy => {}
             }
@@ -186,9 +196,11 @@ impl Witness {
             dump_blocks: drive.firmware.dump_blocks.clone(),
             log_blocks: drive.firmware.log_blocks.clone(),
             backup_blocks: drive.firmware.backup_blocks.clone(),
+            journal_blocks: drive.firmware.journal_blocks.clone(),
             logged: log.pages,
             backups: backups.pages,
-            dumped: drive.recovers_dumped().unwrap_or_default().to_vec(),
+            journaled: journal.map(|journal| journal.pages).unwrap_or_default(),
+            dumped: if has_capacitors { drive.recovers_dumped().unwrap_or_default().to_vec() } else { Vec::new() },
             work: None,
             promises: witness.promises.clone(),
             next_program: witness.next_program,
@@ -346,6 +358,12 @@ impl Probe for Witness {
                 self.backups_planned(sources, firmware);
                 BTreeMap::new()
             }
+            Purpose::Journal(records) => {
+                if let (Some(journal), [program]) = (&mut self.journal, ops) {
+                    journal.planned(records, program.ppn, self.next_program);
+                }
+                BTreeMap::new()
+            }
             Purpose::Restore(owner, version) => BTreeMap::from([(owner, version)]),
             Purpose::Read(_) | Purpose::Background => BTreeMap::new(),
         };
@@ -361,11 +379,17 @@ impl Probe for Witness {
                 self.to_erase.remove(&op.seq);
                 self.log.erased(op.at.block, &self.geometry);
                 self.backups.erased(op.at.block, &self.geometry);
+                if let Some(journal) = &mut self.journal {
+                    journal.erased(op.at.block, &self.geometry);
+                }
                 self.areas.erase(op.at.block, &self.geometry);
             }
             OpKind::Program | OpKind::Copyback => {
                 self.log.program_ended(op.seq);
                 self.backups.program_ended(op.seq, self.bug);
+                if let Some(journal) = &mut self.journal {
+                    journal.program_ended(op.seq);
+                }
                 if let Some(lower) = op.at.lower().filter(|_| self.bug == Bug::BackupLate) {
                     self.backups.upper_ended(self.geometry.ppn_at(lower));
                 }
@@ -386,6 +410,9 @@ impl Probe for Witness {
                 let version = self.new_version();
                 self.entries.insert(*entry, (*lpn, version));
                 self.promises.written(*request, *lpn, version);
+                if let Some(journal) = &mut self.journal {
+                    journal.written(version);
+                }
             }
             BufferEvent::Programmed(entry) => {
                 self.entries.remove(entry);

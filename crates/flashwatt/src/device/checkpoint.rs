@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use super::backups;
 use super::spare::{Flash, Spare, SpareAreas, Ties, newest};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
@@ -63,15 +62,15 @@ impl Checkpoint {
     }
 
     /// The pages whose spare areas a recovery reads: first one of each block, and when these are read the others.
-    /// `backup_blocks`: blocks kept for backups, of which the pages are read up to the first erased one that takes a backup.
-    pub fn reads(&self, flash: Flash, filling: Filling, backup_blocks: &[BlockId]) -> Reads {
+    /// `step_of`: of kept blocks whose pages are programmed one after another the distance of two of them. Of these blocks they are
+    /// read up to the first erased one.
+    pub fn reads(&self, flash: Flash, filling: Filling, step_of: impl Fn(BlockId) -> Option<usize>) -> Reads {
         let geometry = flash.array.geometry();
         let of_dies = |of: &dyn Fn(BlockId) -> Vec<Ppn>| {
             (0..geometry.dies).map(|die| geometry.blocks_of(DieId(die)).flat_map(of).collect()).collect()
         };
         let tail = |block: BlockId| match flash.kept_blocks.contains(&block) {
-            true if backup_blocks.contains(&block) => tail_of_backups(block, flash).collect(),
-            true => Vec::new(),
+            true => step_of(block).map(|step| tail_of_kept(block, step, flash)).unwrap_or_default(),
             false => self.tail_of(block, flash, filling),
         };
         Reads { first: of_dies(&|block| self.probe(block, flash, filling).into_iter().collect()), tail: of_dies(&tail) }
@@ -104,10 +103,11 @@ impl Checkpoint {
     }
 }
 
-/// The pages of a block with backups that are read, but for the first one.
-fn tail_of_backups(block: BlockId, flash: Flash) -> impl Iterator<Item = Ppn> {
-    let used = flash.array.planned_pages(block).div_ceil(2) as usize;
-    backups::pages(block, flash.array.geometry()).take(if used > 0 { used + 1 } else { 0 }).skip(1)
+/// The pages of a kept block that are read, but for the first one.
+fn tail_of_kept(block: BlockId, step: usize, flash: Flash) -> Vec<Ppn> {
+    let used = (flash.array.planned_pages(block) as usize).div_ceil(step);
+    let pages = flash.array.geometry().pages_of(block).step_by(step);
+    pages.take(if used > 0 { used + 1 } else { 0 }).skip(1).collect()
 }
 
 /// How blocks are filled.

@@ -40,6 +40,8 @@ pub struct Geometry {
     pub log_blocks: u32,
     /// Blocks of each die that are kept for backups of pages that share cells with others.
     pub backup_blocks: u32,
+    /// Blocks of each die that are kept for the journal of the write buffer.
+    pub journal_blocks: u32,
     /// log2 of `unit_bytes`, which is a power of two.
     unit_shift: u32,
     block_div: Divisor,
@@ -72,11 +74,17 @@ impl Geometry {
             dump_blocks: device.dump_blocks,
             log_blocks: device.log_blocks,
             backup_blocks: device.backup_blocks,
+            journal_blocks: device.journal_blocks,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
             dies_div: Divisor::new(dies),
             page_shift: units_per_page.trailing_zeros(),
         }
+    }
+
+    /// Blocks of each die that are kept for something at all times, be there power cuts or not.
+    pub fn kept_blocks(&self) -> u32 {
+        self.log_blocks + self.backup_blocks + self.journal_blocks
     }
 
     /// The logical page that holds a byte.

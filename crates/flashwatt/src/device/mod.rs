@@ -5,6 +5,7 @@ pub mod backups;
 pub mod checkpoint;
 pub mod dump;
 pub mod geometry;
+pub mod journal;
 pub mod phases;
 pub mod recovery_log;
 pub mod settings;

@@ -45,6 +45,9 @@ pub struct Device {
     /// Blocks of each die that are kept for backups of pages that share cells with others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub backup_blocks: u32,
+    /// Blocks of each die that are kept for the journal of the write buffer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub journal_blocks: u32,
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,

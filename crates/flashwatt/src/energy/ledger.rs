@@ -205,9 +205,10 @@ impl Ledger {
         }
     }
 
-    /// Whether pages were backed up: reports have this cause then.
-    pub fn has_backups(&self) -> bool {
-        self.die_ns.iter().any(|of_state| of_state[Cause::Backup as usize] > 0)
+    /// Whether reports have this cause: backups and a journal stand in those of runs that have some.
+    pub fn reports(&self, cause: Cause) -> bool {
+        let is_optional = matches!(cause, Cause::Backup | Cause::Journal);
+        !is_optional || self.die_ns.iter().any(|of_state| of_state[cause as usize] > 0)
     }
 
     /// Pages read and programmed and blocks erased, for all causes together.

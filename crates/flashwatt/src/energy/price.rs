@@ -82,6 +82,8 @@ pub struct ByCause {
     pub wear: f64,
     #[serde(default, skip_serializing_if = "is_none")]
     pub backup: f64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub journal: f64,
     pub shared: f64,
 }
 
@@ -207,8 +209,9 @@ fn by_cause(ledger: &Ledger, table: &PriceTable, total: f64) -> ByCause {
         });
         joules(nw_ns.sum())
     };
-    let [host, gc, merge, map, wear, backup] = Cause::ALL.map(of);
-    ByCause { host, gc, merge, map, wear, backup, shared: total - host - gc - merge - map - wear - backup }
+    let [host, gc, merge, map, wear, backup, journal] = Cause::ALL.map(of);
+    let shared = total - host - gc - merge - map - wear - backup - journal;
+    ByCause { host, gc, merge, map, wear, backup, journal, shared }
 }
 
 /// Whether a cause is none of this run's.

@@ -86,6 +86,8 @@ pub struct Counts {
     pub wear: u64,
     #[serde(skip_serializing_if = "is_none")]
     pub backup: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    pub journal: u64,
     pub total: u64,
 }
 
@@ -169,6 +171,12 @@ pub struct WriteBufferReport {
     /// Map units written to flash. At the end of a run writes = writes_coalesced + trimmed + destaged; of a drive whose power was
     /// cut in place, and those that it held then. What capacitors brought to flash is among the writes again, when it is back.
     pub destaged: u64,
+    /// Map units of writes that went to pages of the journal; none without a journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal_records: Option<u64>,
+    /// Entries that were written to their place early, so that a part of the journal could be erased; none without a journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal_forced: Option<u64>,
 }
 
 /// Total energy in J under each idle accounting.
@@ -383,8 +391,9 @@ fn flash(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Flash {
 }
 
 fn counts(ledger: &Ledger, kind: OpKind) -> Counts {
-    let [host, gc, merge, map, wear, backup] = Cause::ALL.map(|cause| ledger.pages(kind, cause));
-    Counts { host, gc, merge, map, wear, backup, total: host + gc + merge + map + wear + backup }
+    let [host, gc, merge, map, wear, backup, journal] = Cause::ALL.map(|cause| ledger.pages(kind, cause));
+    let total = host + gc + merge + map + wear + backup + journal;
+    Counts { host, gc, merge, map, wear, backup, journal, total }
 }
 
 /// Whether a cause is none of this run's.
@@ -441,14 +450,18 @@ fn gc(window: &SsdFigures) -> GcReport {
 }
 
 fn write_buffer(config: &Config, counts: &BufferCounts) -> Option<WriteBufferReport> {
-    (config.ssd().write_buffer.bytes > 0).then_some(WriteBufferReport {
-        capacity_bytes: config.ssd().write_buffer.bytes,
+    let settings = &config.ssd().write_buffer;
+    let of_journal = |count: u64| settings.journal.is_some().then_some(count);
+    (settings.bytes > 0).then_some(WriteBufferReport {
+        capacity_bytes: settings.bytes,
         writes: counts.written,
         writes_coalesced: counts.coalesced,
         writes_delayed: counts.delayed,
         read_hits: counts.read_hits,
         trimmed: counts.trimmed,
         destaged: counts.destaged,
+        journal_records: of_journal(counts.journal_records),
+        journal_forced: of_journal(counts.journal_forced),
     })
 }
 
@@ -473,10 +486,9 @@ fn parallelism(ledger: &Ledger) -> Parallelism {
 }
 
 fn ledger_report(ledger: &Ledger) -> LedgerReport {
-    let has = |cause: &&Cause| **cause != Cause::Backup || ledger.has_backups();
     let by_cause = |state: DieState| {
         let ns = |&cause: &Cause| (cause.name().to_string(), ledger.die_ns[state as usize][cause as usize]);
-        Cause::ALL.iter().filter(has).map(ns).collect()
+        Cause::ALL.iter().filter(|&&cause| ledger.reports(cause)).map(ns).collect()
     };
     LedgerReport {
         dies: ledger.dies,

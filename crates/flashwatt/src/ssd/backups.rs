@@ -306,7 +306,7 @@ impl<P: Probe> Ssd<P> {
         self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Backup);
         self.flash.accounts.planned(now, &self.firmware.plan);
         self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
-        self.controller.admit_erase_of_backups(urgent, &self.firmware, &mut self.flash);
+        self.controller.admit_erase(RequestId::BACKUP, urgent, &self.firmware, &mut self.flash);
     }
 
     /// Plans the copies that bring the backups of each die that a recovery needs onto one block, and changes the places of `units`.

@@ -86,7 +86,7 @@ impl Buffered {
             idle_since: None,
             requests_done: 0,
             waiting: VecDeque::new(),
-            is_protected: settings.capacitors.is_some(),
+            is_protected: settings.is_protected(),
             forced_before: 0,
             batches: vec![Batch::default(); batches as usize],
             free_batches: (0..batches).rev().collect(),

@@ -11,7 +11,7 @@
 //! - while dirty entries take the configured share of the buffer, and at least a whole page;
 //! - while writes wait for room: whole pages, or any entries if nothing is under way;
 //! - when a forced write (FUA) waits for an entry, which then goes first;
-//! - when a flush (unless capacitors protect the buffer), an idle drive or the end of the run asks for everything that is there at that time.
+//! - when a flush (unless capacitors or a journal protect the buffer), an idle drive or the end of the run asks for everything that is there at that time.
 //!
 //! Entries that need not leave yet fill up a batch.
 
@@ -19,15 +19,18 @@ use std::hint::cold_path;
 
 use super::Ssd;
 use super::batches::{Batch, Buffered};
+use super::journal::Appended;
 use crate::cache::WriteBuffer;
+use crate::cache::write_buffer::Bytes;
 use crate::connector::{Cx, Extent, RequestKind};
 use crate::controller::EndedOp;
 use crate::device::Geometry;
+use crate::device::journal::JournalRecord;
 use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber};
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe, Purpose};
-use crate::units::{Lpn, Nanos, RequestId};
+use crate::units::{EntryId, Lpn, Nanos, RequestId, SECTOR_BYTES};
 
 const NO_BUFFER: &str = "only drives with a write buffer come here";
 
@@ -132,8 +135,25 @@ impl<P: Probe> Ssd<P> {
         self.flash.accounts.buffered.coalesced += u64::from(put.coalesced);
         self.flash.accounts.written.host_units += 1;
         self.flash.accounts.written.host_bytes += bytes.len() as u64;
-        self.flash.accounts.buffer(now, &BufferEvent::Write(id, put.entry, lpn, bytes));
+        self.flash.accounts.buffer(now, &BufferEvent::Write(id, put.entry, lpn, bytes.clone()));
+        if self.journal.is_some() {
+            self.journal_unit(id, put.entry, lpn, &bytes, now);
+        }
         true
+    }
+
+    /// Appends what a write brings to a unit to the journal. The write waits for it.
+    fn journal_unit(&mut self, id: RequestId, entry: EntryId, owner: Lpn, bytes: &Bytes, now: Nanos) {
+        let parts = self.buffered().buffer.parts(bytes);
+        let active = &mut self.requests[id.idx()];
+        active.remaining += 1;
+        let (request_pages, forced) = (active.pages, active.request.fua);
+        let content = JournalRecord { number: 0, owner, held: parts.held, request_pages };
+        let sector = SECTOR_BYTES as u32;
+        let sectors = bytes.end.div_ceil(sector) - bytes.start / sector;
+        if let Some(journal) = &mut self.journal {
+            journal.append(Appended { entry, request: id, content, parts, sectors, forced }, now);
+        }
     }
 
     /// There is room again.
@@ -155,7 +175,10 @@ impl<P: Probe> Ssd<P> {
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
             let dropped = self.buffered().buffer.trim(lpn, &mut released);
-            self.flash.accounts.buffered.trimmed += u64::from(dropped);
+            self.flash.accounts.buffered.trimmed += u64::from(dropped.is_some());
+            if let (Some(entry), Some(journal)) = (dropped, &mut self.journal) {
+                journal.entry_left(entry, &mut released);
+            }
             self.flash.accounts.buffer(cx.now(), &BufferEvent::Trim(lpn));
         }
         self.entries_left(released, cx);
@@ -166,6 +189,7 @@ impl<P: Probe> Ssd<P> {
         let buffered = self.buffered();
         if buffered.is_protected {
             self.wait_for_records(id);
+            self.wait_for_journal(id);
             return self.complete_if_done(id, cx);
         }
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
@@ -277,6 +301,8 @@ impl<P: Probe> Ssd<P> {
         } else if ended.request == RequestId::RECOVERY_LOG {
             cold_path();
             self.log_op_ended(cx);
+        } else if ended.request == RequestId::JOURNAL {
+            self.journal_op_ended(ended, cx);
         } else if ended.request.as_background().is_none() && ended.request != RequestId::BACKUP {
             self.batch_op_ended(ended.request, ended.number, cx);
         }
@@ -298,6 +324,9 @@ impl<P: Probe> Ssd<P> {
             let entry = entries.remove(entry);
             self.buffered().entry_left(entry);
             self.buffered().buffer.programmed(entry, &mut released);
+            if let Some(journal) = &mut self.journal {
+                journal.entry_left(entry, &mut released);
+            }
             self.flash.accounts.buffer(cx.now(), &BufferEvent::Programmed(entry));
             self.flash.accounts.buffered.destaged += 1;
         }

@@ -1,4 +1,5 @@
-//! The content of the write buffer on its way to flash at a power cut, and back when the power has returned.
+//! The content of the write buffer on its way to flash at a power cut, and back from there or from the journal when the power has
+//! returned.
 
 use super::Ssd;
 use super::recovery::Step;
@@ -12,7 +13,7 @@ impl<P: Probe> Ssd<P> {
     /// Lets a drive that is at rest program these pages, as its capacitors let it do at a power cut. It has recovered
     /// ([`Self::recovered_ns`]) when that is done.
     pub(crate) fn begin_dump(&mut self, pages: Vec<Ppn>) {
-        self.begin_step(Step::Dump(pages), Vec::new(), Vec::new());
+        self.begin_step(Step::Dump(pages));
     }
 
     /// The newest content of each unit in the write buffer.
@@ -35,10 +36,11 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Puts content into the empty write buffer. All of it is to leave.
-    pub(super) fn fill_buffer(&mut self, dumped: &[DumpedUnit]) {
-        let Some(buffered) = &mut self.buffered else { return };
-        for unit in dumped {
+    /// Puts content into the empty write buffer, as much as it has room for. All of it is to leave. Returns the number of units.
+    pub(super) fn fill_buffer(&mut self, dumped: &[DumpedUnit]) -> usize {
+        let Some(buffered) = &mut self.buffered else { return 0 };
+        let taken = dumped.len().min(buffered.buffer.capacity() as usize);
+        for unit in &dumped[..taken] {
             let line = self.firmware.ftl.home(unit.owner).map_or(0, |die| die.0);
             let entry = buffered.buffer.take_back(unit.owner, unit.held, unit.request_pages, line);
             self.flash.accounts.buffered.written += 1;
@@ -46,6 +48,7 @@ impl<P: Probe> Ssd<P> {
         }
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
         self.buffer_changed = true;
+        taken
     }
 
     /// Plans erases of the blocks that held the content of the write buffer.
@@ -53,6 +56,11 @@ impl<P: Probe> Ssd<P> {
         for &block in &self.firmware.dump_blocks {
             if self.flash.array.planned_pages(block) > 0 {
                 self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Host);
+            }
+        }
+        for &block in &self.firmware.journal_blocks {
+            if self.flash.array.planned_pages(block) > 0 {
+                self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Journal);
             }
         }
     }

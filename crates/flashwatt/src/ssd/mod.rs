@@ -26,6 +26,7 @@ mod destage;
 mod dump;
 mod host_link;
 mod idle;
+mod journal;
 mod link;
 mod recovery;
 mod recovery_log;
@@ -37,6 +38,8 @@ use backups::Backups;
 use batches::Buffered;
 use host_link::LinkShares;
 use idle::IdleWork;
+use journal::Journal;
+pub(crate) use journal::JournalFault;
 use link::Link;
 pub(crate) use recovery::Afterwards;
 use recovery::Recovery;
@@ -70,7 +73,9 @@ pub struct Ssd<P: Probe> {
     recovery_log: Option<Box<RecoveryLog>>,
     /// Backups of pages that share cells with others, if the drive makes some.
     backups: Option<Box<Backups>>,
-    /// Is there idle work, a recovery log, or a backup to look after?
+    /// The journal of the write buffer, if it has one.
+    journal: Option<Box<Journal>>,
+    /// Is there idle work, a recovery log, a backup, or a journal to look after?
     has_more_work: bool,
     /// Has the host sent its last request?
     draining: bool,
@@ -88,6 +93,8 @@ struct LinkSeats {
     idle_work: u32,
     /// The end of the time for which an acknowledgement is held; [`NO_SEAT`] if none is.
     hold: u32,
+    /// The end of the time for which a page of the journal waits for more; [`NO_SEAT`] without a journal.
+    journal: u32,
 }
 
 /// No seat.
@@ -107,6 +114,7 @@ impl<P: Probe> Ssd<P> {
         accounts.free_blocks = firmware.blocks.all_free_blocks();
         let recovery_log = RecoveryLog::new(settings, &firmware, &geometry).map(Box::new);
         let backups = Backups::new(settings, &firmware, &geometry).map(Box::new);
+        let journal = Journal::new(settings, &firmware, &geometry).map(Box::new);
         if backups.is_some() {
             controller.guard_pairs();
             settings.device.nand.hold_ack_max_ns.into_iter().for_each(|max_ns| controller.hold_ends(max_ns));
@@ -122,11 +130,12 @@ impl<P: Probe> Ssd<P> {
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             buffer_changed: false,
-            has_more_work: idle_work.is_some() || recovery_log.is_some() || backups.is_some(),
+            has_more_work: idle_work.is_some() || recovery_log.is_some() || backups.is_some() || journal.is_some(),
             idle_work,
             recovery: None,
             recovery_log,
             backups,
+            journal,
             draining: false,
             first_seat: 0,
             seats: LinkSeats::default(),
@@ -139,10 +148,11 @@ impl<P: Probe> Ssd<P> {
         self.controller.under_way()
     }
 
-    /// Looks after idle work, the recovery log and backups at the end of an instant. Erases that are planned now may wait for the log,
+    /// Looks after the journal, idle work, the recovery log and backups at the end of an instant. Erases that are planned now may wait for the log,
     /// and programs for backups: these go on at once, since perhaps nothing else happens any more.
     #[inline(never)]
     fn settle_more_work(&mut self, cx: &mut Cx) {
+        self.settle_journal(cx);
         self.settle_idle_work(cx);
         self.settle_log(cx);
         self.settle_backups(cx.now());
@@ -173,9 +183,12 @@ impl<P: Probe> Device for Ssd<P> {
         // Fewer seats leave more bits for time: a layer without idle work keeps the whole of it.
         let has_idle_work = u32::from(self.idle_work.is_some());
         let has_holds = self.controller.has_holds();
-        let first = seats.take(3 + has_idle_work + u32::from(has_holds), 0);
+        let has_journal = self.journal.is_some();
+        let first = seats.take(3 + has_idle_work + u32::from(has_holds) + u32::from(has_journal), 0);
         let hold = if has_holds { first + 3 + has_idle_work } else { NO_SEAT };
-        self.seats = LinkSeats { link_in: first, link_out: first + 1, idle: first + 2, idle_work: first + 3, hold };
+        let journal = if has_journal { first + 3 + has_idle_work + u32::from(has_holds) } else { NO_SEAT };
+        let (link_in, link_out, idle, idle_work) = (first, first + 1, first + 2, first + 3);
+        self.seats = LinkSeats { link_in, link_out, idle, idle_work, hold, journal };
     }
 
     #[inline(always)]
@@ -210,7 +223,7 @@ impl<P: Probe> Device for Ssd<P> {
             return false;
         } else if seat == self.seats.idle {
             self.idle();
-        } else if seat == self.seats.hold {
+        } else if seat == self.seats.hold || seat == self.seats.journal {
             cold_path(); // everything else is done at the end of the instant
         } else if seat == self.seats.idle_work {
             self.begin_idle_work(cx);
@@ -234,8 +247,9 @@ impl<P: Probe> Device for Ssd<P> {
             self.settle_more_work(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-        // Requests that waited for the recovery, or were held back, may have ended.
-        (P::CAN_BE_CUT || self.backups.is_some()) && (!cx.done.is_empty() || self.buffer_changed)
+        // Requests that waited for the recovery, or were held back, may have ended; the journal may have made entries urgent.
+        (P::CAN_BE_CUT || self.backups.is_some() || self.journal.is_some())
+            && (!cx.done.is_empty() || self.buffer_changed)
     }
 
     fn drain(&mut self, now: Nanos) {

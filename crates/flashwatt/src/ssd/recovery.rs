@@ -3,8 +3,8 @@
 //! First the spare areas of all pages are read, on all dies at once. Then blocks in which nothing can be read are erased, and the
 //! translation layer does what it must ([`crate::ftl::Ftl::recover`]). The layer's tables are rebuilt before: what the scan finds
 //! does not depend on its time. The pages of the recovery log are read then, too. What a torn upper page has spoilt is read from its
-//! backup and written anew (`backups.rs`). If capacitors had brought a write buffer to flash, it is read back and goes its usual way, and
-//! the blocks that held it are erased (`dump.rs`). No request is served until the end.
+//! backup and written anew (`backups.rs`). If capacitors had brought a write buffer to flash, or a journal holds it, it is read back and
+//! goes its usual way, and the blocks that held it are erased (`dump.rs`). No request is served until the end.
 
 use super::Ssd;
 use crate::connector::Cx;
@@ -29,8 +29,10 @@ pub(super) struct Recovery {
     waiting: Vec<RequestId>,
     /// Whether background work may begin: a request has come since the end, or the write buffer needs it.
     serves: bool,
-    /// The content of the write buffer that capacitors brought to flash.
+    /// The content of the write buffer that capacitors brought to flash, or that the journal holds.
     dumped: Vec<DumpedUnit>,
+    /// The pages of the journal that can be read.
+    journaled: Vec<Ppn>,
     /// What comes back from backups of lower pages.
     backed_up: Vec<BackedUp>,
 }
@@ -39,8 +41,10 @@ pub(super) struct Recovery {
 pub(crate) struct Afterwards {
     /// Blocks in which nothing can be read, and which are not erased.
     pub unreadable: Vec<BlockId>,
-    /// What capacitors brought to flash, newer than what the layer has there.
+    /// What capacitors brought to flash, or the journal holds, newer than what the layer has there.
     pub dumped: Vec<DumpedUnit>,
+    /// The pages of the journal that can be read.
+    pub journaled: Vec<Ppn>,
     /// What backups hold, newer than both.
     pub backed_up: Vec<BackedUp>,
     /// What is left of the recovery log.
@@ -70,10 +74,10 @@ pub(super) enum Step {
     EraseBackups,
     /// Read the content of the write buffer from flash.
     ReadDumped,
-    /// Put it into the buffer.
-    TakeBack,
-    /// Wait until it is on flash in its place.
-    Destage,
+    /// Put it into the buffer, from this unit on.
+    TakeBack(usize),
+    /// Wait until it is on flash in its place. The next unit of it is this one.
+    Destage(usize),
     /// Erase the blocks that held it.
     EraseDumped,
     /// All operations have ended.
@@ -97,7 +101,7 @@ pub(super) struct Scan {
 impl<P: Probe> Ssd<P> {
     /// Lets a drive whose tables have been rebuilt begin with its recovery.
     pub(crate) fn begin_recovery(&mut self, found: Afterwards) {
-        let Afterwards { unreadable, dumped, backed_up, log, reads } = found;
+        let Afterwards { unreadable, dumped, journaled, backed_up, log, reads } = found;
         if let Some(of_drive) = &mut self.recovery_log {
             of_drive.resume(&log);
         }
@@ -110,12 +114,18 @@ impl<P: Probe> Ssd<P> {
         let array = &self.flash.array;
         let of_backups = self.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
         let scan = Scan { pages, tail, log: log.read, void: [unreadable, log.void, of_backups].concat() };
-        self.begin_step(Step::Scan(0, scan), dumped, backed_up);
+        let step = Step::Scan(0, scan);
+        self.begin(Recovery { step, remaining: 0, waiting: Vec::new(), serves: false, dumped, journaled, backed_up });
     }
 
-    pub(super) fn begin_step(&mut self, step: Step, dumped: Vec<DumpedUnit>, backed_up: Vec<BackedUp>) {
+    /// Lets a drive do one thing before it serves requests.
+    pub(super) fn begin_step(&mut self, step: Step) {
+        let (waiting, dumped, journaled, backed_up) = Default::default();
+        self.begin(Recovery { step, remaining: 0, waiting, serves: false, dumped, journaled, backed_up });
+    }
+
+    fn begin(&mut self, recovery: Recovery) {
         self.controller.allow_background(false);
-        let recovery = Recovery { step, remaining: 0, waiting: Vec::new(), serves: false, dumped, backed_up };
         self.recovery = Some(Box::new(recovery));
     }
 
@@ -208,19 +218,18 @@ impl<P: Probe> Ssd<P> {
     fn goes_on(&self, step: &Step) -> bool {
         match step {
             Step::Done(_) => false,
-            Step::Destage => self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty()),
+            Step::Destage(_) => self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty()),
             _ => true,
         }
     }
 
-    /// Puts the content of the write buffer back into it, and sends it to flash. Returns whether there was any.
-    fn take_back(&mut self, dumped: &[DumpedUnit]) -> bool {
-        if dumped.is_empty() {
-            return false;
+    /// Puts content of the write buffer back into it, as much as it has room for, and sends it to flash. Returns the number of units.
+    fn take_back(&mut self, dumped: &[DumpedUnit]) -> usize {
+        let taken = self.fill_buffer(dumped);
+        if taken > 0 {
+            self.begin_background();
         }
-        self.fill_buffer(dumped);
-        self.begin_background();
-        true
+        taken
     }
 
     /// Plans a piece of work. Returns what is left after it.
@@ -263,14 +272,19 @@ impl<P: Probe> Ssd<P> {
                 Step::ReadDumped
             }
             Step::ReadDumped => {
-                self.plan_reads_of(&recovery.dumped);
-                Step::TakeBack
+                match recovery.journaled.as_slice() {
+                    [] => self.plan_reads_of(&recovery.dumped),
+                    pages => pages.iter().for_each(|&page| _ = self.firmware.plan.read(page, Cause::Journal, None)),
+                }
+                Step::TakeBack(0)
             }
-            Step::TakeBack => {
-                recovery.serves |= self.take_back(&recovery.dumped);
-                Step::Destage
+            Step::TakeBack(from) => {
+                let taken = self.take_back(&recovery.dumped[from..]);
+                recovery.serves |= taken > 0;
+                Step::Destage(from + taken)
             }
-            Step::Destage => Step::EraseDumped,
+            Step::Destage(next) if next < recovery.dumped.len() => Step::TakeBack(next),
+            Step::Destage(_) => Step::EraseDumped,
             Step::EraseDumped => {
                 self.plan_erases_of_dumped();
                 Step::End

@@ -150,7 +150,9 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     let low = reserved + 1 + rng.below(3);
     let has_backups =
         more.iter().any(|set| set.starts_with("device.nand.paired_pages=") && !set.contains("unprotected"));
-    let blocks = 2 * (low + 2) + 2 + rng.below(12) + if has_backups { 3 } else { 0 };
+    let has_journal = more.iter().any(|set| set == "write_buffer.protection=\"journal\"");
+    let kept = if has_backups { 3 } else { 0 } + if has_journal { 6 } else { 0 };
+    let blocks = 2 * (low + 2) + 2 + rng.below(12) + kept;
     let mut sets = vec![
         format!("device.channels={channels}"),
         format!("device.ways={ways}"),

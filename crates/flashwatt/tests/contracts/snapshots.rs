@@ -215,6 +215,28 @@ fn a_workload_that_runs_first_leaves_its_wear() {
 
 // ---------------------------------------------------------------- what is refused
 
+/// What a run has written to blocks of its own is in no snapshot.
+#[test]
+fn a_workload_that_runs_first_keeps_no_blocks_for_itself() {
+    let cases: [(&[&str], &str); 3] = [
+        (&["recovery.trim_records=\"page\""], "recovery: a snapshot does not hold the recovery log of a run"),
+        (&["device.nand.paired_pages=\"backup\""], "device.nand.paired_pages: a snapshot does not hold the backups"),
+        (
+            &["write_buffer.bytes=65536", "write_buffer.protection=\"journal\""],
+            "write_buffer.protection: a snapshot does not hold the journal of a run",
+        ),
+    ];
+    let base =
+        ["device.channels=2", "device.blocks_per_plane=32", "device.op_ratio=0.6", "workload.uniform.requests=4"];
+    for (sets, expected) in cases {
+        let (config, file) = (preset("limit", &[&base, sets].concat()), Temporary::new("kept"));
+        let error = age(&config, &file.0, &AgeOptions { run: true, force: false }, &mut |_| true);
+        let message = error.expect_err("it is refused").to_string();
+        assert!(message.contains(expected), "{message}");
+        age(&config, &file.0, &AgeOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
 fn refusal(config: &Config) -> String {
     match StartState::new(config) {
         Ok(_) => {

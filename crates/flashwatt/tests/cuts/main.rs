@@ -6,6 +6,7 @@ mod common;
 mod dump;
 mod files;
 mod hosts;
+mod journal;
 mod pairs;
 #[path = "../contracts/schemes.rs"]
 #[allow(dead_code)] // the contracts use the rest
@@ -32,6 +33,9 @@ const BUFFER: [&str; 3] =
 
 /// The same with capacitors.
 const CAPACITORS: [&str; 4] = [BUFFER[0], BUFFER[1], BUFFER[2], "write_buffer.protection=\"capacitors\""];
+
+/// The same with a journal on flash.
+const JOURNAL: [&str; 4] = [BUFFER[0], BUFFER[1], BUFFER[2], "write_buffer.protection=\"journal\""];
 
 /// Multi-level cells without protection.
 const PAIRED: &str = "device.nand.paired_pages=\"unprotected\"";

@@ -9,10 +9,11 @@ use flashwatt::{Done, Drive, Report};
 
 use crate::common::{PAGE, assert_close, small_drive};
 
-const BUFFERS: [&[&str]; 3] = [
+const BUFFERS: [&[&str]; 4] = [
     &[],
     &["write_buffer.bytes=49152", "write_buffer.idle_ns=1000000"],
     &["write_buffer.bytes=49152", "write_buffer.idle_ns=1000000", "write_buffer.protection=\"capacitors\""],
+    &["write_buffer.bytes=49152", "write_buffer.idle_ns=1000000", "write_buffer.protection=\"journal\""],
 ];
 
 fn cuttable(config: &Config) -> Drive {

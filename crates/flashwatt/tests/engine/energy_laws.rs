@@ -617,10 +617,12 @@ fn law_3_synthetic_runs() {
 }
 
 /// Law 3 where the rest of the engine takes part: copybacks, sub-page maps, in-order dies, a host link, wear levelling,
-/// a time-bounded window, stalled writes, a write buffer.
+/// a time-bounded window, stalled writes, a write buffer, a journal.
 #[test]
 fn law_3_other_drives() {
-    let cases: [&[&str]; 13] = [
+    const BUFFER: &str = "write_buffer.bytes=65536";
+    const JOURNAL: &str = "write_buffer.protection=\"journal\"";
+    let cases: [&[&str]; 15] = [
         &["energy.nand.transfer_ns=1234"],
         &["energy.nand.transfer_ns=99000", "device.nand.copyback=true", "device.host_link.bandwidth_mb_s=200"],
         &["controller.power_budget_ma=700"],
@@ -628,6 +630,8 @@ fn law_3_other_drives() {
         &["controller.power_budget_ma=660", "device.timing.channel_switch_ns=5000", "write_buffer.bytes=65536"],
         &["write_buffer.bytes=262144"],
         &["write_buffer.bytes=65536", "ftl.page.map_unit_bytes=1024", "device.host_link.bandwidth_mb_s=200"],
+        &[BUFFER, JOURNAL, "device.op_ratio=0.3"],
+        &[BUFFER, JOURNAL, "device.op_ratio=0.3", "ftl.page.map_unit_bytes=1024"],
         &["device.nand.copyback=true"],
         &["ftl.page.map_unit_bytes=1024"],
         &["controller.policy=\"in_order\"", "ftl.page.frontiers=\"shared\"", "gc.preemptible=false"],

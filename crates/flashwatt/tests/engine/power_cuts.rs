@@ -10,6 +10,8 @@ use crate::common::{Script, small_drive};
 
 const CAPACITORS: [&str; 2] = ["write_buffer.bytes=65536", "write_buffer.protection=\"capacitors\""];
 
+const JOURNAL: [&str; 2] = [CAPACITORS[0], "write_buffer.protection=\"journal\""];
+
 fn config_of(sets: &[&str]) -> Config {
     small_drive(&[&["workload.uniform.requests=300"], sets].concat())
 }
@@ -33,7 +35,7 @@ fn cuts(report: &Report) -> &PowerCutsReport {
 #[test]
 fn every_other_figure_is_that_of_the_run_without_cuts() {
     for ftl in ["ftl=page", "ftl=dftl", "ftl=fast", "ftl=bast"] {
-        for buffer in [&[][..], &CAPACITORS[..1], &CAPACITORS[..]] {
+        for buffer in [&[][..], &CAPACITORS[..1], &CAPACITORS[..], &JOURNAL[..]] {
             let sets = [&[ftl], buffer].concat();
             let plain = report(&sets);
             let cut = report(&[&sets[..], &["run.power_cuts.cuts=5", "run.power_cuts.twice=true"]].concat());

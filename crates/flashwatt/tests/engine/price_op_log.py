@@ -67,7 +67,8 @@ def main(log_path, report_path):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             ops.append(clip(t[0], t[4]))
             arrays.append(clip(t[1], t[2] if kind == "read" else t[4]))
-            dram_ns += (row["cause"] == "host" and kind not in ("erase", "spare_read") and inside(t[0])) * dram["page_data_ns"]
+            passes = row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read")
+            dram_ns += (passes and inside(t[0])) * dram["page_data_ns"]
             copy, kind = kind == "copyback", kind.removeprefix("spare_")
             states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
             for state, start, stop in zip(states, t, t[1:]):

@@ -422,6 +422,31 @@ const CASES: &[Case] = &[
         &["write_buffer.capacitor_max_v=3"],
         &["my.toml:4:1: write_buffer.capacitor_min_v", "no energy", "3.3 V", "charged to 3 V", "less than 3 V"],
     ),
+    (
+        "[write_buffer]\nprotection = \"journal\"\n",
+        &[],
+        &["my.toml:2:1: write_buffer.protection", "nothing to protect", "no write buffer", "write_buffer.bytes > 0"],
+    ),
+    (
+        "[write_buffer]\nbytes = 65536\njournal_max_ns = 5\n",
+        &[],
+        &["my.toml:3:1: write_buffer.journal_max_ns", "has no effect", "without a journal", "\"journal\""],
+    ),
+    (
+        "[write_buffer]\nbytes = 65536\nprotection = \"journal\"\ncapacitor_min_v = 2.5\n",
+        &[],
+        &["my.toml:4:1: write_buffer.capacitor_min_v", "has no effect", "a journal", "\"capacitors\""],
+    ),
+    (
+        "[write_buffer]\nbytes = 65536\nprotection = \"journal\"\n[device.nand]\npaired_pages = \"unprotected\"\n",
+        &[],
+        &["my.toml:3:1: write_buffer.protection", "parts of units", "\"unprotected\"", "\"backup\""],
+    ),
+    (
+        "[write_buffer]\nbytes = 65536\nprotection = \"jurnal\"\n",
+        &[],
+        &["my.toml:3:1: write_buffer.protection", "`jurnal`", "`journal`"],
+    ),
     ("[write_buffer]\nbytes = 100\n", &[], &["my.toml:2:1: write_buffer.bytes", "100", "at least 4096"]),
     (
         "[workload.uniform]\nread_fraction = 0.7\ntrim_fraction = 0.7\n",
@@ -575,6 +600,7 @@ const BAD_NUMBERS: &[(&str, &str)] = &[
     ("write_buffer.idle_ns", "0"),
     ("write_buffer.capacitor_max_v", "0"),
     ("write_buffer.capacitor_min_v", "-1"),
+    ("write_buffer.journal_max_ns", "-1"),
     ("energy.terminal_v", "0"),
     ("energy.controller.active_ma", "-1"),
     ("energy.controller.idle_ma", "-1"),

@@ -1,8 +1,8 @@
 //! The tables of an SSD.
 
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, chosen, energy, rate_or_none, registered};
-use crate::cache::settings::{Capacitors, Protection};
-use crate::config::capacity::{self, FlashShape, LogNeeds, Needs, Watermarks};
+use crate::cache::settings::{Capacitors, Journal, Protection};
+use crate::config::capacity::{self, FlashShape, JournalNeeds, LogNeeds, Needs, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
 use crate::config::raw::{self, Raw};
 use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
@@ -10,6 +10,7 @@ use crate::controller::policies;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, PairedPages, ProgramOrder, Timing};
 use crate::energy::PriceTable;
 use crate::energy::settings::Energy;
+use crate::error::Fault;
 use crate::ftl;
 use crate::gc::{self, Gc, GcPolicy};
 use crate::settings::{Checker, Field, field};
@@ -26,6 +27,8 @@ const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
 /// Choice: the time of two programs of a multi-level cell.
 const HOLD_ACK_MAX_NS: Nanos = 2_000_000;
+/// Choice: a sixth of the program of a fast page. A write that is alone takes little longer; writes that come together share a page.
+const JOURNAL_MAX_NS: Nanos = 100_000;
 const RATED_CYCLES_MAX: u32 = 1_000_000_000;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
 const SPARE_BYTES_MAX: u32 = 1 << 20;
@@ -42,7 +45,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let host_link = host_link(c, &raw.device.host_link);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
     let wear = wear_levelling(c, &raw.wear);
-    let write_buffer = write_buffer(c, &raw.write_buffer, geometry.page_bytes, &energy);
+    let write_buffer = write_buffer(c, raw, geometry.page_bytes, &energy);
     let recovery = recovery(c, &raw.recovery, raw.device.nand.paired_pages, &ftl);
     let policy = gc_policy(c, raw.gc.policy.as_ref());
     // The drive of a snapshot had the room that it needs, and binds what that depends on.
@@ -51,7 +54,8 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let log =
         recovery.has_log().then_some(LogNeeds { recovery: &recovery, buffer_bytes: write_buffer.bytes, is_paired });
     let backup_blocks = raw.device.nand.paired_pages.map_or(0, PairedPages::backup_blocks);
-    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, backup_blocks };
+    let journal = write_buffer.journal.map(|_| JournalNeeds { buffer_bytes: write_buffer.bytes, is_paired });
+    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, backup_blocks, journal };
     let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
@@ -155,6 +159,7 @@ fn device(
         dump_blocks: 0,
         log_blocks: capacity.log_blocks,
         backup_blocks: capacity.backup_blocks,
+        journal_blocks: capacity.journal_blocks,
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,
@@ -277,7 +282,8 @@ fn hold_ack_max_ns(c: &mut Checker, nand: &raw::Nand) -> Option<Nanos> {
     None
 }
 
-fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32, energy: &Energy) -> WriteBuffer {
+fn write_buffer(c: &mut Checker, raw: &Raw, page_bytes: u32, energy: &Energy) -> WriteBuffer {
+    let (pairs, raw) = (raw.device.nand.paired_pages, &raw.write_buffer);
     let bytes = c.number(field!("write_buffer", raw.bytes), 0, 0..=1 << 40);
     if c.clean("device") && bytes > 0 && bytes < u64::from(page_bytes) {
         let fault = c.fault("write_buffer.bytes", "smaller than a page").found(bytes);
@@ -288,7 +294,39 @@ fn write_buffer(c: &mut Checker, raw: &raw::WriteBuffer, page_bytes: u32, energy
         destage_fraction: c.number(field!("write_buffer", raw.destage_fraction), 0.5, 0.0..=1.0),
         idle_ns: c.number(field!("write_buffer", raw.idle_ns), IDLE_NS, 1..=NS_MAX),
         capacitors: capacitors(c, raw, bytes, energy),
+        journal: journal(c, raw, bytes, pairs),
     }
+}
+
+/// The journal of a write buffer. Its time without it, it without a buffer, and it beside pages that spoil others are faults: it holds
+/// parts of units, and the rest of a unit may be in a page that is spoilt.
+fn journal(c: &mut Checker, raw: &raw::WriteBuffer, bytes: u64, pairs: Option<PairedPages>) -> Option<Journal> {
+    const KEY: &str = "write_buffer.protection";
+    let max_ns = c.number(field!("write_buffer", raw.journal_max_ns), JOURNAL_MAX_NS, 0..=NS_MAX);
+    if raw.protection != Some(Protection::Journal) {
+        if raw.journal_max_ns.is_some() {
+            let fault =
+                c.fault("write_buffer.journal_max_ns", "has no effect").found("a write buffer without a journal");
+            c.push(fault.expected("write_buffer.protection = \"journal\""));
+        }
+        return None;
+    }
+    if bytes == 0 {
+        c.push(nothing_to_protect(c));
+        return None;
+    }
+    if pairs == Some(PairedPages::Unprotected) {
+        let fault = c.fault(KEY, "a journal holds parts of units, and a spoilt page may have held the rest");
+        let fault = fault.found("device.nand.paired_pages = \"unprotected\"");
+        c.push(fault.expected("device.nand.paired_pages = \"backup\" or \"hold_ack\", or no such key"));
+        return None;
+    }
+    Some(Journal { max_ns })
+}
+
+fn nothing_to_protect(c: &Checker) -> Fault {
+    let fault = c.fault("write_buffer.protection", "there is nothing to protect").found("no write buffer");
+    fault.expected("write_buffer.bytes > 0")
 }
 
 /// What the drive writes to flash for its recovery.
@@ -316,18 +354,18 @@ fn capacitors(c: &mut Checker, raw: &raw::WriteBuffer, bytes: u64, energy: &Ener
     let max_v = c.optional(field!("write_buffer", raw.capacitor_max_v), 0.1..=1000.0);
     let min_v = c.number(field!("write_buffer", raw.capacitor_min_v), CAPACITOR_MIN_V, 0.0..=1000.0);
     let is_clean = c.clean("write_buffer");
-    if protection == Protection::Volatile {
+    if protection != Protection::Capacitors {
+        let found = if protection == Protection::Journal { "a journal" } else { "a volatile write buffer" };
         for (key, given) in [("capacitor_max_v", raw.capacitor_max_v), ("capacitor_min_v", raw.capacitor_min_v)] {
             if is_clean && given.is_some() {
                 let fault = c.fault(&format!("write_buffer.{key}"), "has no effect");
-                c.push(fault.found("a volatile write buffer").expected("write_buffer.protection = \"capacitors\""));
+                c.push(fault.found(found).expected("write_buffer.protection = \"capacitors\""));
             }
         }
         return None;
     }
     if bytes == 0 {
-        let fault = c.fault("write_buffer.protection", "there is nothing to protect").found("no write buffer");
-        c.push(fault.expected("write_buffer.bytes > 0"));
+        c.push(nothing_to_protect(c));
     }
     let max_v = max_v.unwrap_or_else(|| f64::from(PriceTable::new(energy).supply_mv) / 1e3);
     if is_clean && min_v >= max_v {

@@ -137,6 +137,9 @@ fn every_default_is_valid() {
         if key.key.contains("capacitor_") {
             sets.extend(["write_buffer.bytes=65536", "write_buffer.protection=capacitors"].map(String::from));
         }
+        if key.key == "write_buffer.journal_max_ns" {
+            sets.extend(["write_buffer.bytes=65536", "write_buffer.protection=journal"].map(String::from));
+        }
         if key.key.starts_with("array.") {
             sets.push("array.members=2".into());
         }

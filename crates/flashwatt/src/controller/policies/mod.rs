@@ -35,7 +35,7 @@ fn class_of(kind: OpKind, cause: Cause) -> Queue {
         (OpKind::Erase, _) => Queue::Erase,
         (_, Cause::Map) => Queue::Map,
         (OpKind::Read, Cause::Host) => Queue::HostRead,
-        (_, Cause::Host) => Queue::HostWrite,
+        (_, Cause::Host | Cause::Journal) => Queue::HostWrite,
         _ => Queue::Background,
     }
 }

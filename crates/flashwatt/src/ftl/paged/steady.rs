@@ -66,7 +66,8 @@ pub(in crate::ftl) fn lay_down(
         if pages.allocation() == Allocation::Static {
             lpns = Scattered::new(valid);
         }
-        let used = geometry.blocks_per_die - geometry.backup_blocks - pages.low_watermark();
+        let kept = geometry.backup_blocks + geometry.journal_blocks;
+        let used = geometry.blocks_per_die - kept - pages.low_watermark();
         let mut counts = fill_levels(geometry.pages_per_block, used as usize, valid, rng);
         for block in geometry.blocks_of(die).take(used as usize) {
             let Some(count) = counts.pop() else { break };
