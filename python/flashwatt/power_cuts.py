@@ -189,7 +189,7 @@ class Crash:
     def has_volatile_buffer(self) -> bool:
         """Whether the drive has a volatile write buffer.
 
-        Without one, or with one that capacitors protect, a write is durable when it has completed. With one it is
+        Without one, or with one that capacitors or a journal protect, a write is durable when it has completed. With one it is
         durable when it has completed with forced unit access (FUA), or when a flush has completed that came after the
         write's completion.
         """
@@ -200,6 +200,11 @@ class Crash:
         """The capacitors that bring the write buffer's content to flash at a cut; None if there are none."""
         found = self._content.get("capacitors")
         return Capacitors(**found) if found else None
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether the drive has a write buffer with a journal on flash (`write_buffer.protection`)."""
+        return bool(self._content.get("has_journal"))
 
     @property
     def has_paired_pages(self) -> bool:

@@ -132,12 +132,12 @@ def test_operations_are_those_of_the_operation_log(drive: Config) -> None:
 
 @pytest.mark.parametrize("ftl", list(fw.names("ftls")))
 def test_every_layer_comes_back(drive: Config, ftl: str) -> None:
-    """With and without a volatile buffer, and when the power goes again during the recovery."""
+    """Without a buffer, with one, and with one that is protected; and when the power goes again during the recovery."""
     room = {"device.blocks_per_plane": 32, "device.op_ratio": 0.8, "ftl": ftl}
-    for buffer in ({}, {"write_buffer.bytes": 65_536}, CAPACITORS):
+    for buffer in ({}, {"write_buffer.bytes": 65_536}, CAPACITORS, JOURNAL):
         result = fw.crash(drive.override(room).override(buffer), cuts=15, twice=True)
         assert (result.status, result.ftl, result.has_volatile_buffer) == ("complete", ftl, len(buffer) == 1)
-        assert (result.capacitors is None) == (len(buffer) < 2)
+        assert (result.capacitors is None, result.has_journal) == (buffer != CAPACITORS, buffer == JOURNAL)
         frame = result.cuts
         assert (len(frame), result.lost_units, result.losses) == (15, 0, [])
         for reads in (frame["spare_reads"], frame["second_spare_reads"]):
@@ -179,6 +179,26 @@ def test_a_recorded_trim_does_not_come_back(drive: Config) -> None:
 
 
 CAPACITORS = {"write_buffer.bytes": 65_536, "write_buffer.protection": "capacitors"}
+JOURNAL = CAPACITORS | {"write_buffer.protection": "journal"}
+
+
+def test_a_journal_by_hand(drive: Config) -> None:
+    """Three writes of pages, each acknowledged when its page of the journal is programmed, come back from there."""
+    one_a_ms = {"workload__uniform__rate_per_s": 1000, "workload__uniform__gaps": "constant"}
+    journal = drive.override(JOURNAL)
+    (cut,) = fw.crash(journal, at_ns=2_900_000, **one_a_ms).cuts.to_dicts()
+    assert [cut[key] for key in ("lost_units", "rolled_back_units", "torn_pages", "requests_lost")] == [0] * 4
+    # Two dies hold a block with a page or two of the journal. What it held is programmed in its place.
+    assert [cut[key] for key in ("reads", "programs", "erases")] == [3, 3, 2]
+    report = fw.run(journal, **one_a_ms)
+    assert report.latency_ns.write.min == 400 + 3_413 + 600_000
+    requests = report.workload.requests
+    assert report.flash.programs.journal == report.write_buffer.journal_records == requests
+    assert 0 < report.energy_by_cause_j.journal < report.energy_j.total
+    assert report.write_buffer.journal_forced == 0
+    plain = fw.run(drive, **one_a_ms)
+    assert plain.flash.programs.journal == 0
+    assert "journal" not in plain.json()
 
 
 def test_a_dump_by_hand(drive: Config) -> None:
@@ -473,6 +493,10 @@ def test_losses_are_found_and_counted(twice: Crash) -> None:
             {"write_buffer__bytes": 2**20, "write_buffer__protection": "capacitors"},
             r"device: too little spare flash for power cuts; found 512 pages; .* and 8 blocks of each die for the",
         ),
+        (
+            {"write_buffer__bytes": 2**20, "write_buffer__protection": "journal"},
+            r"too little spare flash for garbage collection.* and 9 of each die for the journal of the write buffer",
+        ),
         ({"device__nand__spare_bytes": 19}, r"device.nand.spare_bytes: .*; found 19; expected 20 or more: 4 bytes"),
         (
             {"device__nand__spare_bytes": 55, "ftl__page__map_unit_bytes": 1024},
@@ -585,6 +609,19 @@ def test_capacitors_are_told(flashwatt: Cli, tiny: Path) -> None:
     assert "a full buffer takes 8.33 ms and 11.4 mJ: 6.34 mF from 3.3 to 2.7 V" in result.stdout
     assert len(re.findall("capacitance for it", result.stdout)) == 1  # not of second cuts
     assert "Nothing is lost" in result.stdout
+
+
+def test_a_journal_is_told(flashwatt: Cli, tiny: Path) -> None:
+    sets = [word for key, value in JOURNAL.items() for word in ("--set", f"{key}={value}")]
+    result = flashwatt("crash", "tiny.toml", "--cuts", "5", *sets)
+    assert result.returncode == 0, result.stderr
+    assert "write buffer with a journal on flash: a write is durable when it has completed" in result.stdout
+    assert re.search(r"units rolled back +0 +\d", result.stdout)
+    run = flashwatt("run", "tiny.toml", *sets)
+    assert re.search(r"journal +[\d.]+ .?J", run.stdout)
+    error = flashwatt("crash", "tiny.toml", *sets, "--set", "device.nand.paired_pages=unprotected")
+    assert error.returncode == 2
+    assert "a journal holds parts of units, and a spoilt page may have held the rest" in error.stderr
 
 
 @pytest.mark.parametrize(("lost", "status"), [(0, 130), (4, 1)])

@@ -262,12 +262,13 @@ def test_the_energy_of_a_recovery_is_the_drive_s() -> None:
 
 
 @pytest.mark.parametrize("ftl", ["page", "fast"])
-@pytest.mark.parametrize("protection", ["none", "volatile", "capacitors", "backup", "hold_ack"])
+@pytest.mark.parametrize("protection", ["none", "volatile", "capacitors", "journal", "backup", "hold_ack"])
 def test_a_cut_in_place_is_that_of_a_copy(tmp_path: Path, ftl: str, protection: str) -> None:
     """The requests of a run, sent by a program, and the power cut at the same time: the same figures."""
     of_buffer = {"write_buffer.bytes": 49_152, "write_buffer.protection": protection}
     of_pairs = {"device.nand.paired_pages": protection}
-    protected = {"volatile": of_buffer, "capacitors": of_buffer, "backup": of_pairs, "hold_ack": of_pairs}
+    of_buffers = dict.fromkeys(("volatile", "capacitors", "journal"), of_buffer)
+    protected = {**of_buffers, "backup": of_pairs, "hold_ack": of_pairs}
     load = {"workload.uniform.requests": 400, "workload.uniform.rate_per_s": 50_000}
     config = flashwatt.Config.of(TINY).override(
         {"device.blocks_per_plane": 32, "device.op_ratio": 0.8, "ftl": ftl, **protected.get(protection, {}), **load}

@@ -113,6 +113,8 @@ def _heading(found: Crash) -> Iterator[tuple[str, str]]:
     elif found.capacitors:
         yield "write buffer with capacitors: a write is durable when it has completed", "dim"
         yield _sizing(found.capacitors), "dim"
+    elif found.has_journal:
+        yield "write buffer with a journal on flash: a write is durable when it has completed", "dim"
     else:
         yield "no volatile write buffer: a write is durable when it has completed", "dim"
     if found.scheduler:

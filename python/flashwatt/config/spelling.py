@@ -20,6 +20,9 @@ _THOUSANDTHS = {"_ua": "_ma", "millivolts": "volts"}
 _DERIVED = {"spare_fraction", "entries_per_page", "timed"}
 """Entries of a report's `config` that follow from other keys, or that are no keys."""
 
+_KEPT = {"recovery_blocks", "dump_blocks", "log_blocks", "backup_blocks", "journal_blocks"}
+"""Blocks of each die that the drive keeps for itself: they follow from other tables."""
+
 MERGING = {"block", "nftl", "bast", "bast_star", "fast", "last", "superblock"}
 """Translation layers that merge blocks as they must: no key of `gc` has an effect."""
 
@@ -57,7 +60,8 @@ def are_alike(drives: list[Json]) -> bool:
 
 def _device(content: Any, config: Mapping[str, Any]) -> Json:
     """The drive; the size of a disk follows from its geometry."""
-    return {"device": _without(content, _DERIVED | {"logical_bytes"} if "hdd" in config else _DERIVED)}
+    derived = _DERIVED | _KEPT
+    return {"device": _without(content, derived | {"logical_bytes"} if "hdd" in config else derived)}
 
 
 def _hdd(content: Any, _config: Mapping[str, Any]) -> Json:
@@ -91,10 +95,12 @@ def _gc(content: Any, config: Mapping[str, Any]) -> Json:
 
 
 def _write_buffer(content: Any, _config: Mapping[str, Any]) -> Json:
-    buffer = _without(content, {"capacitors"})
+    buffer = _without(content, {"capacitors", "journal"})
     if capacitors := content.get("capacitors"):
         volts = {f"capacitor_{key}": one for key, one in capacitors.items()}
         buffer |= {"protection": "capacitors", **volts}
+    if journal := content.get("journal"):
+        buffer |= {"protection": "journal", "journal_max_ns": journal["max_ns"]}
     return {"write_buffer": buffer}
 
 

@@ -512,6 +512,8 @@ class Counts:
     total: int
     backup: int = 0
     """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
+    journal: int = 0
+    """The journal of the write buffer (`write_buffer.protection`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -659,6 +661,10 @@ class WriteBuffer:
     read_hits: int
     trimmed: int
     destaged: int
+    journal_records: int | None = None
+    """Map units of writes that went to pages of the journal; None without a journal."""
+    journal_forced: int | None = None
+    """Map units written to their place early, so that a part of the journal could be erased; None without a journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -734,6 +740,8 @@ class EnergyByCause:
     shared: float
     backup: float = 0.0
     """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
+    journal: float = 0.0
+    """The journal of the write buffer (`write_buffer.protection`)."""
 
 
 @dataclass(frozen=True, slots=True)
