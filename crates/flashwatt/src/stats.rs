@@ -12,6 +12,7 @@ const BITS: u32 = 7;
 /// A histogram of times.
 #[derive(Clone, Debug)]
 pub struct Histogram {
+    /// Empty until the first value comes: most histograms of a drive that comes back from a power cut never get one.
     bins: Vec<u64>,
     count: u64,
     sum: u128,
@@ -21,7 +22,7 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { bins: vec![0; bin(Nanos::MAX) + 1], count: 0, sum: 0, min: Nanos::MAX, max: 0 }
+        Histogram { bins: Vec::new(), count: 0, sum: 0, min: Nanos::MAX, max: 0 }
     }
 }
 
@@ -43,7 +44,10 @@ impl Histogram {
     /// Adds a value.
     #[inline(always)]
     pub fn add(&mut self, value: Nanos) {
-        self.bins[bin(value)] += 1;
+        match self.bins.get_mut(bin(value)) {
+            Some(count) => *count += 1,
+            None => self.add_first(value),
+        }
         self.count += 1;
         self.sum += u128::from(value);
         if value < self.min {
@@ -54,6 +58,12 @@ impl Histogram {
             cold_path();
             self.max = value;
         }
+    }
+
+    #[cold]
+    fn add_first(&mut self, value: Nanos) {
+        self.bins = vec![0; bin(Nanos::MAX) + 1];
+        self.bins[bin(value)] = 1;
     }
 
     /// Adds a value `count` times.
@@ -79,8 +89,12 @@ impl Histogram {
     /// The sum of both histograms.
     #[must_use]
     pub fn plus(&self, other: &Histogram) -> Histogram {
+        let bins = match (self.bins.as_slice(), other.bins.as_slice()) {
+            ([], bins) | (bins, []) => bins.to_vec(),
+            (bins, others) => bins.iter().zip(others).map(|(a, b)| a + b).collect(),
+        };
         Histogram {
-            bins: self.bins.iter().zip(&other.bins).map(|(a, b)| a + b).collect(),
+            bins,
             count: self.count + other.count,
             sum: self.sum + other.sum,
             min: self.min.min(other.min),
