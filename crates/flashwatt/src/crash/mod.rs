@@ -40,7 +40,7 @@ pub(crate) use in_place::cut_in_place;
 pub use in_run::run;
 pub(crate) use in_run::{losses, summed_up};
 pub use promises::{Fate, Promises};
-pub use remains::{Recovered, Remains};
+pub use remains::{Held, Recovered, Remains};
 pub(crate) use trial::cuttable;
 pub use trial::{Cost, InFiles, InHost, Powered, come_back, recover};
 pub use witness::Witness;

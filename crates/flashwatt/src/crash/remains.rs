@@ -77,6 +77,17 @@ pub struct Recovered {
     pub lost_by_pairs: u32,
 }
 
+/// What a drive that came back holds of a logical unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Nothing.
+    Nothing,
+    /// This version of its data.
+    Version(u64),
+    /// A torn page, or another unit's data.
+    NotItsOwn,
+}
+
 impl Remains {
     /// The drive when the power is back, with tables rebuilt from the spare areas; its recovery begins with its first event.
     pub(super) fn power_on(&self) -> Ssd<Witness> {
@@ -275,31 +286,59 @@ impl Remains {
         self.areas.get(ppn).map(|spare| spare.version)
     }
 
+    /// Whether a drive that comes back from this cut holds the same as one that comes back from the other: that depends on what is on
+    /// flash alone.
+    pub fn is_same_flash(&self, other: &Remains) -> bool {
+        let logged =
+            |remains: &Remains| remains.logged.iter().map(|(&ppn, page)| (ppn, page.number)).collect::<Vec<_>>();
+        self.array.holds_same(&other.array)
+            && self.areas == other.areas
+            && self.half_erased == other.half_erased
+            && self.dumped == other.dumped
+            && self.journaled == other.journaled
+            && self.backups == other.backups
+            && logged(self) == logged(other)
+    }
+
+    /// What a drive that came back holds of each logical unit. It may have recovered since, but not served a write.
+    pub fn held(&self, drive: &Ssd<Witness>) -> Vec<Held> {
+        let witness = &drive.flash.accounts.probe;
+        let planned = witness.planned_spares(); // of collections that go on
+        let held = |lpn| {
+            let Some(ppn) = drive.firmware.ftl.lookup(lpn) else { return Held::Nothing };
+            match witness.areas.get(ppn).or_else(|| planned.get(&ppn).copied()) {
+                Some(spare) if spare.owner == lpn && !spare.is_torn => Held::Version(spare.version),
+                _ => Held::NotItsOwn,
+            }
+        };
+        (0..self.array.geometry().logical_units).map(Lpn).map(held).collect()
+    }
+
     /// The version that a drive holds of each logical unit that came back; none where it holds nothing, or what is not the unit's own.
     pub fn versions(&self, drive: &Ssd<Witness>) -> Vec<Option<u64>> {
-        let witness = &drive.flash.accounts.probe;
-        let planned = witness.planned_spares();
-        let version_of = |lpn| {
-            let ppn = drive.firmware.ftl.lookup(lpn)?;
-            let spare = witness.areas.get(ppn).or_else(|| planned.get(&ppn).copied())?;
-            (spare.owner == lpn && !spare.is_torn).then_some(spare.version)
-        };
-        (0..self.array.geometry().logical_units).map(Lpn).map(version_of).collect()
+        let version = |held| if let Held::Version(version) = held { Some(version) } else { None };
+        self.held(drive).into_iter().map(version).collect()
     }
 
     /// Compares what a drive holds that came back with what the host was promised. `drive` may have recovered since, but not served
     /// a write.
     pub fn compare(&self, drive: &Ssd<Witness>) -> Recovered {
-        let witness = &drive.flash.accounts.probe;
-        let planned = witness.planned_spares(); // of collections that go on
+        self.judge(&self.held(drive))
+    }
+
+    /// Compares what a drive holds that came back with what the host was promised.
+    pub fn judge(&self, held: &[Held]) -> Recovered {
         let mut recovered = Recovered::default();
-        for lpn in (0..self.array.geometry().logical_units).map(Lpn) {
-            let spare_at = |ppn| witness.areas.get(ppn).or_else(|| planned.get(&ppn).copied());
-            let spare = drive.firmware.ftl.lookup(lpn).map(spare_at);
-            let is_own = spare.is_none_or(|spare| spare.is_some_and(|spare| spare.owner == lpn && !spare.is_torn));
-            let fate = self.promises.fate(lpn, spare.flatten().map(|spare| spare.version));
+        for (lpn, &held) in (0..).map(Lpn).zip(held) {
+            let fate = match held {
+                Held::Nothing => self.promises.fate(lpn, None),
+                Held::Version(version) => self.promises.fate(lpn, Some(version)),
+                Held::NotItsOwn => {
+                    recovered.lost += 1;
+                    continue;
+                }
+            };
             match fate {
-                _ if !is_own => recovered.lost += 1,
                 Fate::Kept => recovered.kept += 1,
                 Fate::RolledBack => recovered.rolled_back += 1,
                 Fate::Lost if self.spoilt_units.contains(&lpn) => recovered.lost_by_pairs += 1,

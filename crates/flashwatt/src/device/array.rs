@@ -19,7 +19,7 @@ use crate::units::{BlockId, DieId, OpId, Ppn};
 const ERASES_MAX: u32 = 1 << 31;
 
 /// What a block has been through and what is planned for it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Block {
     erases: u32,
     /// The drive's count of erases when this block was last erased.
@@ -116,6 +116,13 @@ impl Array {
         let at = self.geometry.place(ppn);
         prefetch(&self.programmed, self.bit(at).0);
         prefetch(&self.blocks, at.block.idx());
+    }
+
+    /// Whether two arrays on which nothing is under way hold the same: the same pages are programmed, after the same erases.
+    pub(crate) fn holds_same(&self, other: &Array) -> bool {
+        self.programmed.iter().eq(other.programmed.iter())
+            && self.blocks.iter().eq(other.blocks.iter())
+            && self.total_erases == other.total_erases
     }
 
     /// The operation that will program this page, if one is planned or under way.

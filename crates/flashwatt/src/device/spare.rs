@@ -32,7 +32,7 @@ pub(crate) fn bytes_of_page(units: u32) -> u32 {
 }
 
 /// The spare areas of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SpareAreas(Vec<Option<Spare>>);
 
 impl SpareAreas {
