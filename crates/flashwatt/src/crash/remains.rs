@@ -114,7 +114,7 @@ impl Remains {
         let filling = if is_filled_from_the_front { Filling::FromTheFront } else { Filling::Anywhere };
         let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling, |block| self.step_of(block)));
         let backups = self.newest_backups();
-        let dumped = [self.newer_than(&found, &trims), self.from_journal(&found, &trims, &backups)].concat();
+        let dumped = [self.newer_than(&found, &trims), self.journal_newer_than(&found, &trims, &backups)].concat();
         let backed_up = self.backed_up(&found, &trims, backups, &dumped);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
@@ -153,7 +153,7 @@ impl Remains {
     }
 
     /// What the journal of the write buffer holds, and is newer than what a scan found elsewhere, and than backups.
-    fn from_journal(
+    fn journal_newer_than(
         &self,
         found: &Found,
         trims: &BTreeMap<Lpn, u64>,
