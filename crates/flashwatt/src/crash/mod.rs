@@ -25,6 +25,7 @@ mod dump;
 mod in_place;
 mod in_run;
 mod log;
+mod map;
 mod promises;
 mod remains;
 mod submitter;

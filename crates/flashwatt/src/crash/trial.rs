@@ -258,6 +258,9 @@ pub(crate) fn cuttable(
     if bug == Bug::AckNotHeld {
         drive.hold_nothing();
     }
+    if bug == Bug::OldMapErased {
+        drive.forget_old_map();
+    }
     Ok((drive, start))
 }
 

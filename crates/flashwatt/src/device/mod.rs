@@ -5,6 +5,7 @@ pub mod backups;
 pub mod checkpoint;
 pub mod dump;
 pub mod geometry;
+pub mod map_pages;
 pub mod phases;
 pub mod recovery_log;
 pub mod settings;
