@@ -166,8 +166,19 @@ def test_a_checkpoint_shortens_the_scan(drive: Config) -> None:
     rows = short.cuts.select("recovery_ns", "erases").iter_rows()
     scans_ns = sorted(ns - 3_500_000 * (erases > 0) for ns, erases in rows)  # the dies erase at one time
     assert scans_ns[5] < PAGES_PER_DIE * 50_400 / 4
-    with pytest.raises(FlashwattError, match="this translation layer has no checkpoints"):
-        fw.crash(drive, ftl="dftl", **interval)
+    with pytest.raises(FlashwattError, match="a torn page may spoil a page of the map"):
+        fw.crash(drive, ftl="dftl", device__nand__paired_pages="backup", **interval)
+
+
+def test_a_checkpoint_beside_a_map_on_flash_keeps_the_map(drive: Config) -> None:
+    whole, short = (
+        fw.crash(drive, cuts=11, ftl="dftl", device__op_ratio=2.0, **options)
+        for options in ({}, {"recovery__checkpoint_interval_bytes": 65_536})
+    )
+    assert short.lost_units == whole.lost_units == 0
+    assert short.spread("spare_reads").median < whole.spread("spare_reads").median / 4
+    assert short.spread("reads").median > whole.spread("reads").max == 0
+    assert short.spread("recovery_ns").median < whole.spread("recovery_ns").median / 2
 
 
 def test_a_recorded_trim_does_not_come_back(drive: Config) -> None:

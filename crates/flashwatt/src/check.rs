@@ -369,7 +369,7 @@ impl Probe for Shadow {
             Purpose::Destage(entries) => self.destaged(entries),
             Purpose::Read(_)
             | Purpose::Trim(..)
-            | Purpose::Log(_)
+            | Purpose::Log(..)
             | Purpose::Backup(_)
             | Purpose::Restore(..)
             | Purpose::Journal(_)
@@ -380,7 +380,7 @@ impl Probe for Shadow {
             Purpose::Trim(_, extent) => self.trimmed(extent),
             Purpose::Write(..)
             | Purpose::Destage(_)
-            | Purpose::Log(_)
+            | Purpose::Log(..)
             | Purpose::Backup(_)
             | Purpose::Restore(..)
             | Purpose::Journal(_)

@@ -82,8 +82,8 @@ pub enum Purpose<'a> {
     Destage(&'a [EntryId]),
     /// A request of the host trims these pages.
     Trim(RequestId, Extent),
-    /// These pages of the recovery log are programmed, one by each operation.
-    Log(&'a [LogPage]),
+    /// These pages of the recovery log are programmed, one by each operation. The number: bytes of the checkpoint of their area.
+    Log(&'a [LogPage], u128),
     /// These pages (their first addresses) are backed up, one by each operation.
     Backup(&'a [Ppn]),
     /// After a power cut, a unit with a version of it comes back from its backup.

@@ -189,12 +189,13 @@ impl Needs<'_> {
         let Some(LogNeeds { recovery, buffer_bytes, is_paired }) = self.log else { return 0 };
         let logical_units = logical_pages * u128::from(geometry.units_per_page());
         let physical_units = blocks * u128::from(geometry.pages_per_block) * u128::from(geometry.units_per_page());
-        let entries = match self.ftl.collects() {
-            true => logical_units,
+        let map_bytes = match self.ftl.checkpoint_bytes_max(logical_pages) {
+            Some(of_map_on_flash) => of_map_on_flash,
+            None if self.ftl.collects() => MAP_ENTRY_BYTES * logical_units,
             // Of a layer that merges blocks: each block, and at most each page that is spare.
-            false => blocks + physical_units.saturating_sub(logical_units),
+            None => MAP_ENTRY_BYTES * (blocks + physical_units.saturating_sub(logical_units)),
         };
-        let checkpoint_bytes = recovery_log::checkpoint_bytes(MAP_ENTRY_BYTES * entries, blocks);
+        let checkpoint_bytes = recovery_log::checkpoint_bytes(map_bytes, blocks);
         let size = recovery_log::LogSize {
             logical_units,
             buffered_units: u128::from(buffer_bytes / u64::from(geometry.map_unit_bytes)),

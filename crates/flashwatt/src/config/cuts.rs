@@ -6,7 +6,8 @@ use crate::error::{Error, Fault};
 use crate::ftl::DriveSize;
 use crate::ssd::settings::Settings;
 
-/// Erased blocks of each die that a layer which merges blocks keeps for its recovery: the target of one merge.
+/// Erased blocks of each die that a layer keeps for its recovery: the target of one merge, or of one collection of pages of a map on
+/// flash that is kept.
 const RECOVERY_BLOCKS: u32 = 1;
 
 /// The same beside that if pages come back from backups: what a recovery writes anew may begin a log block.
@@ -43,7 +44,12 @@ impl Config {
         if let Drive::Ssd(ssd) = &mut config.drive {
             check_spare_area(ssd)?;
             let restore_blocks = if ssd.device.backup_blocks > 0 { RESTORE_BLOCKS } else { 0 };
-            let recovery_blocks = if ssd.ftl.merges_at_recovery() { RECOVERY_BLOCKS + restore_blocks } else { 0 };
+            let keeps_map = ssd.recovery.checkpoint_interval_bytes.is_some() && ssd.ftl.has_map_on_flash();
+            let recovery_blocks = match ssd.ftl.merges_at_recovery() {
+                true => RECOVERY_BLOCKS + restore_blocks,
+                false if keeps_map => RECOVERY_BLOCKS,
+                false => 0,
+            };
             let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
             check_room(ssd, recovery_blocks, dump_blocks)?;
             (ssd.device.recovery_blocks, ssd.device.dump_blocks) = (recovery_blocks, dump_blocks);

@@ -250,7 +250,8 @@ pub struct Recovery {
     ///
     /// A recovery then reads the checkpoint and the spare area of one page of each block, and scans only what was
     /// programmed since. A checkpoint takes the bytes of the layer's tables and 4 bytes for each block. The first one is written when
-    /// the run begins. Demand-paged layers have no checkpoints.
+    /// the run begins. Of a demand-paged layer it holds the directory and the entries that the map on flash does not have; a recovery
+    /// reads that map.
     pub checkpoint_interval_bytes: Option<u64>,
 }
 

@@ -70,6 +70,12 @@ impl Controller {
             flash.array.hold(block);
             self.ops.push_replaced(self.ids[index.0 as usize], block);
         }
+        if let Some(old_map) = &mut self.old_map
+            && !plan.map_writes().is_empty()
+        {
+            cold_path();
+            old_map.keep(plan, self.next_seq, &mut flash.array);
+        }
     }
 
     /// Makes an operation of a planned one: sets its conditions, and holds the blocks that it needs.
@@ -120,6 +126,10 @@ impl Controller {
     ) -> OpId {
         let seq = self.next_seq;
         self.next_seq += 1;
+        if let Some(old_map) = &mut self.old_map {
+            cold_path();
+            old_map.planned(seq, planned.kind);
+        }
         let class = self.queues[planned.kind as usize][planned.cause as usize];
         self.ops.insert(NewOp {
             seq,

@@ -14,6 +14,7 @@ mod guards;
 mod holds;
 mod many_ways;
 mod map_ops;
+mod old_map;
 pub mod op;
 pub mod policies;
 mod queues;
@@ -40,6 +41,7 @@ pub use guards::Upper;
 use holds::Holds;
 use many_ways::ManyWays;
 use map_ops::MapOps;
+use old_map::OldMap;
 use op::{OpTable, Queue};
 use policies::Order;
 use queues::{Channel, DieQueue};
@@ -79,6 +81,8 @@ pub struct Controller {
     uppers: Vec<Upper>,
     /// What is held back until upper pages are programmed, if the drive holds acknowledgements.
     holds: Option<Box<Holds>>,
+    /// What the drive keeps of the map on flash, if a recovery needs that.
+    old_map: Option<Box<OldMap>>,
     /// The remaining steps of a promotion. Kept to reuse its memory.
     promotion: Vec<Promotion>,
     /// The seat of die 0; those of the other dies, the channels and the slot follow.
@@ -143,6 +147,7 @@ impl Controller {
             guards_pairs: false,
             uppers: Vec::new(),
             holds: None,
+            old_map: None,
             promotion: Vec::new(),
             first_seat: 0,
             geometry: geometry.clone(),

@@ -27,6 +27,10 @@ pub enum Bug {
     TrimForgotten,
     /// A checkpoint has the map of the one before it.
     CheckpointOlder,
+    /// A checkpoint of a layer with its map on flash lacks the entries that memory alone had.
+    EntriesForgotten,
+    /// The older copy of a page of the map is not kept until the data that the new one names is on flash.
+    OldMapErased,
     /// The block layer completes a write when it is queued.
     CompletedInQueue,
     /// A backup of a lower page is on flash only after the upper page.

@@ -55,6 +55,7 @@ impl LogWitness {
     pub fn begins(&mut self, checkpoint: Checkpoint, bug: Bug) {
         let checkpoint = match &self.last {
             Some(last) if bug == Bug::CheckpointOlder => checkpoint.with_map_of(last),
+            _ if bug == Bug::EntriesForgotten => checkpoint.without_listed(),
             _ => checkpoint,
         };
         self.begun = Some(Arc::new(checkpoint));

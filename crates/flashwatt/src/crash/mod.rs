@@ -26,6 +26,7 @@ mod in_place;
 mod in_run;
 mod journal;
 mod log;
+mod map;
 mod promises;
 mod remains;
 mod submitter;

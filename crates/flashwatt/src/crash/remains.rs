@@ -12,9 +12,10 @@ use super::witness::Witness;
 use crate::cache::write_buffer;
 use crate::config::Config;
 use crate::device::backups::BackedUp;
-use crate::device::checkpoint::Filling;
+use crate::device::checkpoint::{Filling, Reads};
 use crate::device::dump::DumpedUnit;
 use crate::device::journal::{self, JournalPages};
+use crate::device::map_pages::MapContents;
 use crate::device::recovery_log::{LogAreas, LogFound};
 use crate::device::settings::ProgramOrder;
 use crate::device::spare::{Flash, Found, Spare, SpareAreas};
@@ -54,6 +55,8 @@ pub struct Remains {
     pub(super) backups: BackupPages,
     /// The pages of the recovery log that can be read.
     pub(super) logged: LoggedPages,
+    /// What the pages of a map on flash say, if the drive keeps them.
+    pub(super) map: MapContents,
     /// Content of the write buffer that capacitors brought to flash.
     pub(super) dumped: Vec<DumpedUnit>,
     /// What they did for that, and how; none if the drive has no capacitors, or they were not charged.
@@ -100,19 +103,29 @@ impl Remains {
         let trims = if self.bug == Bug::TrimForgotten { BTreeMap::new() } else { log.trims.clone() };
         let kept_blocks = [&self.dump_blocks[..], &self.log_blocks, &self.backup_blocks, &self.journal_blocks].concat();
         let (array, half_erased) = (&self.array, &self.half_erased[..]);
+        let (checkpoint, map) = log.checkpoint.as_ref().map(|found| found.read_map(&seen, &self.map)).unzip();
+        let map = map.flatten();
+        let wrong = map.as_ref().map_or(0, |map| map.wrong);
+        assert!(
+            wrong == 0 || self.bug != Bug::None,
+            "entries of the map name other units; this is a fault of the simulator"
+        );
         let flash = Flash {
             array,
             areas: &seen,
             half_erased,
             kept_blocks: &kept_blocks,
             trims: &trims,
-            checkpoint: log.checkpoint.as_deref(),
+            checkpoint: checkpoint.as_ref(),
+            map: map.as_ref(),
         };
         let found = Found::scan(flash, firmware.ftl.ties());
         let is_filled_from_the_front =
             ssd.device.nand.program_order == ProgramOrder::Ascending && !firmware.ftl.merges();
         let filling = if is_filled_from_the_front { Filling::FromTheFront } else { Filling::Anywhere };
         let reads = flash.checkpoint.map(|checkpoint| checkpoint.reads(flash, filling, |block| self.step_of(block)));
+        let reads_of_map = map.as_ref().map(|map| map.reads.clone()).unwrap_or_default();
+        let reads = reads.map(|reads| Reads { map: reads_of_map, ..reads });
         let backups = self.newest_backups();
         let dumped = [self.newer_than(&found, &trims), self.journal_newer_than(&found, &trims, &backups)].concat();
         let backed_up = self.backed_up(&found, &trims, backups, &dumped);
@@ -297,6 +310,7 @@ impl Remains {
             && self.dumped == other.dumped
             && self.journaled == other.journaled
             && self.backups == other.backups
+            && self.map == other.map
             && logged(self) == logged(other)
     }
 

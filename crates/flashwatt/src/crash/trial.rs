@@ -259,6 +259,9 @@ pub(crate) fn cuttable(
         drive.hold_nothing();
     }
     drive.break_journal(bug.in_journal());
+    if bug == Bug::OldMapErased {
+        drive.forget_old_map();
+    }
     Ok((drive, start))
 }
 

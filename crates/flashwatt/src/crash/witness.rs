@@ -8,6 +8,7 @@ use super::bugs::Bug;
 use super::dump::Work;
 use super::journal::JournalWitness;
 use super::log::LogWitness;
+use super::map::MapWitness;
 use super::promises::Promises;
 use super::remains::Remains;
 use crate::config::Config;
@@ -51,6 +52,7 @@ pub struct Witness {
     backups: BackupWitness,
     /// Only kept of a drive with a journal.
     journal: Option<Box<JournalWitness>>,
+    map: MapWitness,
     /// Blocks whose erase is planned. Only kept for [`Bug::ErasedBeforeCopied`].
     to_erase: BTreeMap<u64, BlockId>,
     bug: Bug,
@@ -72,7 +74,8 @@ impl Witness {
         let first = (0..geometry.logical_units).map(Lpn).map(|lpn| firmware.ftl.lookup(lpn).map(|_| 1));
         let records_trims = config.ssd().recovery.records_trims();
         let promises = Promises::new(first, !has_buffer).with_durable_trims(records_trims);
-        Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1)
+        let map = MapWitness::new(&config, firmware, geometry, None);
+        Witness { map, ..Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1) }
     }
 
     /// The observer of a drive that only programs what its write buffer held: it follows nothing.
@@ -103,12 +106,17 @@ impl Witness {
             // A recovery with a checkpoint does not look at what was void then, be it newer.
             version.inspect(|&version| note(&mut current, lpn, |_| version));
         }
+        for ppn in firmware.ftl.map_pages() {
+            let kept = remains.areas.get(ppn);
+            kept.inspect(|kept| note(&mut current, kept.owner, |_| kept.version));
+        }
         promises.cut(|lpn| kept.get(&lpn).copied().or(held[lpn.idx()]));
         let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
         let log = LogWitness::resumed(&remains.logged, trims);
         let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
         let journal = witness.journal.is_some().then(|| Box::new(JournalWitness::resumed(&remains.journaled)));
-        Witness { log, backups: BackupWitness::resumed(&remains.backups), journal, ..witness }
+        let map = MapWitness::new(&witness.config, firmware, &witness.geometry, Some(&remains.map));
+        Witness { log, map, backups: BackupWitness::resumed(&remains.backups), journal, ..witness }
     }
 
     fn with(
@@ -137,6 +145,7 @@ impl Witness {
             log: LogWitness::default(),
             backups: BackupWitness::default(),
             journal,
+            map: MapWitness::default(),
             promises,
             to_erase: BTreeMap::new(),
             bug: Bug::None,
@@ -201,6 +210,7 @@ impl Witness {
             backups: backups.pages,
             journaled: journal.map(|journal| journal.pages).unwrap_or_default(),
             dumped: if has_capacitors { drive.recovers_dumped().unwrap_or_default().to_vec() } else { Vec::new() },
+            map: witness.map.contents.clone(),
             work: None,
             promises: witness.promises.clone(),
             next_program: witness.next_program,
@@ -257,11 +267,17 @@ impl Witness {
     }
 
     /// Programs of the recovery log are planned.
-    fn log_planned(&mut self, pages: &[LogPage], firmware: &Firmware) {
+    fn log_planned(&mut self, pages: &[LogPage], checkpoint_bytes: u128, firmware: &Firmware) {
         let has_checkpoints = self.config.ssd().recovery.checkpoint_interval_bytes.is_some();
         if has_checkpoints && matches!(pages[0].part, Part::Snapshot { at: 0, .. }) {
             let map = (0..self.geometry.logical_units).map(|lpn| firmware.ftl.lookup(Lpn(lpn)));
             let checkpoint = Checkpoint::new(&self.areas, map, &self.log.trims, self.next_program);
+            let checkpoint = self.map.leave_to_flash(checkpoint, &self.areas, firmware);
+            let has_room = checkpoint.least_bytes(self.geometry.blocks) <= checkpoint_bytes;
+            assert!(
+                has_room || self.bug != Bug::None,
+                "a checkpoint has no room for what it holds; this is a fault of the simulator"
+            );
             self.log.begins(checkpoint, self.bug);
         }
         for ((page, op), number) in pages.iter().zip(firmware.plan.ops()).zip(self.next_program..) {
@@ -288,8 +304,8 @@ impl Witness {
     }
 
     fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &BTreeMap<Lpn, u64>, firmware: &Firmware) {
-        let mut map_programs = 0;
-        for (op, program) in ops.iter().zip(self.next_program..) {
+        let (mut map_programs, mut map_writes) = (0, firmware.plan.map_writes().iter());
+        for ((at, op), program) in ops.iter().enumerate().zip(self.next_program..) {
             if op.kind == OpKind::Erase && self.bug == Bug::ErasedBeforeCopied {
                 self.to_erase.insert(program, self.geometry.block_of(op.ppn));
             }
@@ -301,6 +317,11 @@ impl Witness {
                 let is_copy_of_map = op.cause == Cause::Map && op.kind == OpKind::Program;
                 let begins = is_copy_of_map && map_programs % firmware.plan.map_copies.max(1) == 0;
                 map_programs += u32::from(is_copy_of_map);
+                if !is_copy_of_map {
+                    self.map.copied(op.source, op.ppn, owner);
+                } else if begins && let Some(write) = map_writes.next() {
+                    self.map.written(write, &ops[at..at + firmware.plan.map_copies as usize]);
+                }
                 if is_copy_of_map && !begins && self.bug == Bug::OneCopyOnly {
                     continue;
                 }
@@ -350,8 +371,8 @@ impl Probe for Witness {
                 }
                 BTreeMap::new()
             }
-            Purpose::Log(pages) => {
-                self.log_planned(pages, firmware);
+            Purpose::Log(pages, checkpoint_bytes) => {
+                self.log_planned(pages, checkpoint_bytes, firmware);
                 BTreeMap::new()
             }
             Purpose::Backup(sources) => {
@@ -378,6 +399,7 @@ impl Probe for Witness {
             OpKind::Erase => {
                 self.to_erase.remove(&op.seq);
                 self.log.erased(op.at.block, &self.geometry);
+                self.map.erased(op.at.block, &self.geometry);
                 self.backups.erased(op.at.block, &self.geometry);
                 if let Some(journal) = &mut self.journal {
                     journal.erased(op.at.block, &self.geometry);

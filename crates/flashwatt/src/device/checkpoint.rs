@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use super::map_pages::{MapContents, MapLayout, MapPart};
+use super::recovery_log::{LISTED_ENTRY_BYTES, checkpoint_bytes};
 use super::spare::{Flash, Spare, SpareAreas, Ties, newest};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
@@ -18,7 +20,9 @@ pub struct Checkpoint {
     programmed: Vec<bool>,
     /// By owner: the version that it had; none if it had nothing. A drive notes an address in its place. Where a collection or a merge
     /// was under way, it notes source and target: both hold this version.
-    versions: Vec<Option<u64>>,
+    pub(super) versions: Vec<Option<u64>>,
+    /// What of the map the checkpoint leaves to the pages of a map on flash, if the layer has one.
+    pub(super) map: Option<MapPart>,
 }
 
 impl Checkpoint {
@@ -43,21 +47,52 @@ impl Checkpoint {
             }
         }
         let next = next.max(1); // what a start state laid down has the number 0
-        Checkpoint { next, programmed: areas.programmed(), versions }
+        Checkpoint { next, programmed: areas.programmed(), versions, map: None }
+    }
+
+    /// The same of a layer that has its map on flash: the checkpoint holds what the pages of the map do not say. `is_settled` as for
+    /// [`MapPart::new`].
+    pub fn beside_map(
+        mut self,
+        layout: MapLayout,
+        areas: &SpareAreas,
+        contents: &MapContents,
+        is_settled: impl Fn(Lpn, Option<Ppn>) -> bool,
+    ) -> Self {
+        self.versions.resize(layout.logical_units as usize, None);
+        self.map = Some(MapPart::new(layout, areas, contents, is_settled, &mut self.versions));
+        self
+    }
+
+    /// Bytes that it takes at least: of a map on flash the entries that it holds, and for each block how far it is programmed.
+    pub fn least_bytes(&self, blocks: u32) -> u128 {
+        let listed = self.map.as_ref().map_or(0, |map| map.listed(&self.versions));
+        checkpoint_bytes((LISTED_ENTRY_BYTES * listed).into(), blocks.into())
+    }
+
+    /// The same without these entries. For faults on purpose.
+    pub(crate) fn without_listed(mut self) -> Self {
+        self.map.iter_mut().for_each(MapPart::forget_listed);
+        self
     }
 
     /// The same with the map of an older one. For faults on purpose.
     pub(crate) fn with_map_of(self, older: &Checkpoint) -> Self {
-        Checkpoint { versions: older.versions.clone(), ..self }
+        Checkpoint { versions: older.versions.clone(), map: older.map.clone(), ..self }
     }
 
     /// Whether a recovery looks at what is at an address: it was the newest version then, or has been programmed since.
     pub fn shows(&self, ppn: Ppn, spare: &Spare) -> bool {
-        self.is_later(ppn, spare) || self.versions.get(spare.owner.idx()) == Some(&Some(spare.version))
+        if let Some(is_shown) = self.map.as_ref().and_then(|map| map.shows(spare.owner, spare.version)) {
+            return is_shown;
+        }
+        let was_newest = || self.versions.get(spare.owner.idx()) == Some(&Some(spare.version));
+        let is_elsewhere = || self.map.as_ref().is_some_and(|map| map.is_elsewhere(spare.owner, ppn));
+        self.is_later(ppn, spare) || (was_newest() && !is_elsewhere())
     }
 
     /// Whether what is at an address has been programmed since.
-    fn is_later(&self, ppn: Ppn, spare: &Spare) -> bool {
+    pub(super) fn is_later(&self, ppn: Ppn, spare: &Spare) -> bool {
         !self.programmed[ppn.idx()] || spare.program >= self.next
     }
 
@@ -73,7 +108,8 @@ impl Checkpoint {
             true => step_of(block).map(|step| tail_of_kept(block, step, flash)).unwrap_or_default(),
             false => self.tail_of(block, flash, filling),
         };
-        Reads { first: of_dies(&|block| self.probe(block, flash, filling).into_iter().collect()), tail: of_dies(&tail) }
+        let first = of_dies(&|block| self.probe(block, flash, filling).into_iter().collect());
+        Reads { first, tail: of_dies(&tail), map: Vec::new() }
     }
 
     /// The page that says whether a block has been erased since: the first one that was programmed. A block of which none was
@@ -126,4 +162,6 @@ pub struct Reads {
     pub first: Vec<Vec<Ppn>>,
     /// Those that are read after the recovery log.
     pub tail: Vec<Vec<Ppn>>,
+    /// Pages of a map on flash that are read after that as a whole, each with the addresses of its copies.
+    pub map: Vec<Vec<Ppn>>,
 }

@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod dump;
 pub mod geometry;
 pub mod journal;
+pub mod map_pages;
 pub mod phases;
 pub mod recovery_log;
 pub mod settings;

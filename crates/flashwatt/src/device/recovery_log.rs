@@ -21,6 +21,9 @@ const RECORD_BYTES: u32 = 16;
 /// Bytes of a page for its kind, its number and the version of a snapshot.
 const HEADER_BYTES: u32 = 16;
 
+/// Bytes of an entry of a map on flash in a checkpoint: a logical page and its address.
+pub const LISTED_ENTRY_BYTES: u64 = 8;
+
 /// What a page of the log holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {

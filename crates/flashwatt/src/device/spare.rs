@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::checkpoint::Checkpoint;
+use super::map_pages::{KeptPage, MapRead};
 use super::{Array, Geometry};
 use crate::units::{BlockId, Lpn, Ppn};
 
@@ -102,6 +103,8 @@ pub struct Found<'a> {
     pub kept_blocks: &'a [BlockId],
     /// The checkpoint that the scan began with, if there is one.
     checkpoint: Option<&'a Checkpoint>,
+    /// What was read of a map on flash, if that is kept.
+    map: Option<&'a MapRead>,
     /// By owner: the address (+ 1); 0 for none.
     newest: Vec<u32>,
 }
@@ -121,14 +124,16 @@ pub struct Flash<'a> {
     pub trims: &'a BTreeMap<Lpn, u64>,
     /// The checkpoint that it begins with, if there is one.
     pub checkpoint: Option<&'a Checkpoint>,
+    /// What was read of a map on flash, if the checkpoint leaves a part of the map to that.
+    pub map: Option<&'a MapRead>,
 }
 
 impl<'a> Found<'a> {
     /// Scans the spare areas of a drive: with a checkpoint those that have been programmed since. Torn pages hold nothing.
     pub fn scan(flash: Flash<'a>, ties: Ties) -> Self {
-        let Flash { array, areas, half_erased, kept_blocks, trims, checkpoint } = flash;
+        let Flash { array, areas, half_erased, kept_blocks, trims, checkpoint, map } = flash;
         let newest = newest(areas, ties, trims, checkpoint);
-        let mut found = Found { areas, newest, kept_blocks, checkpoint, unreadable: Vec::new() };
+        let mut found = Found { areas, newest, kept_blocks, checkpoint, map, unreadable: Vec::new() };
         let is_unreadable = |block: &BlockId| {
             let holds_nothing = || array.planned_pages(*block) > 0 && !found.holds_anything(*block, array.geometry());
             !kept_blocks.contains(block) && (half_erased.contains(block) || holds_nothing())
@@ -145,6 +150,16 @@ impl<'a> Found<'a> {
     /// The address of the newest version of a page, if any of its versions can be read.
     pub fn newest(&self, owner: Lpn) -> Option<Ppn> {
         self.newest.get(owner.idx()).and_then(|place| place.checked_sub(1)).map(Ppn)
+    }
+
+    /// Whether the pages of the map on flash are kept.
+    pub fn has_map(&self) -> bool {
+        self.map.is_some()
+    }
+
+    /// What is kept of a page of the map on flash, if that is there.
+    pub fn map_page(&self, page: u32) -> Option<&KeptPage> {
+        self.map?.kept[page as usize].as_ref()
     }
 
     /// The owner of an address that holds the newest version of a page, be it there alone or not. An address that a checkpoint
@@ -239,6 +254,7 @@ mod tests {
             newest: newest(Ties::Copy),
             kept_blocks: &[],
             checkpoint: None,
+            map: None,
             unreadable: Vec::new(),
         };
         assert_eq!(

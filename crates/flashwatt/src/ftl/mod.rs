@@ -24,7 +24,7 @@ use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 pub use paged::{Allocation, Frontiers};
-pub use plan::{BusyBy, Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
+pub use plan::{BusyBy, MapEntry, MapNotes, Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
 pub use restored::{Claims, RestoredDrive};
 pub use scheme::{DriveSize, Room, Scheme, Setup};
 pub use schemes::{Options, REGISTRY, Settings};
@@ -60,6 +60,15 @@ pub enum Grain {
     /// All buffered pages of one logical block of this number of pages; neighbours form one extent. For a layer that maps
     /// blocks, which may need a merge for each page that arrives alone.
     Block(u32),
+}
+
+/// The map of a layer that has it on flash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MapOnFlash {
+    /// Entries of a page of the map.
+    pub entries_per_page: u32,
+    /// Copies of each page.
+    pub copies: u32,
 }
 
 /// What theory gives of a steady state.
@@ -176,6 +185,21 @@ pub trait Ftl: Send {
 
     /// Bytes of the drive's memory that the map takes.
     fn mapping_bytes(&self) -> u64;
+
+    /// The map of a layer that has it on flash; none if all of it is in memory.
+    fn map_on_flash(&self) -> Option<MapOnFlash> {
+        None
+    }
+
+    /// What the map on flash says of a logical page, as if all planned operations had ended.
+    fn map_entry(&self, lpn: Lpn) -> MapEntry {
+        MapEntry::Says(self.lookup(lpn))
+    }
+
+    /// Bytes of what a checkpoint holds of the map now: all of it, or of a map on flash what memory alone has, and where its pages are.
+    fn checkpoint_bytes(&self) -> u64 {
+        self.mapping_bytes()
+    }
 
     /// Whether the layer merges blocks. Reports then count merges.
     fn merges(&self) -> bool {

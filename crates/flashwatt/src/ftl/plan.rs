@@ -93,6 +93,7 @@ pub struct Plan {
     behind: Vec<(PlanIndex, PlanNumber)>,
     alternatives: Vec<(PlanIndex, Ppn)>,
     wake: Vec<DieId>,
+    map_writes: Vec<MapWrite>,
     /// The number of the plan's first operation.
     first: u64,
     /// All reads of the map with lower numbers have ended.
@@ -103,12 +104,46 @@ pub struct Plan {
     pub busy_by: BusyBy,
     /// Programs, one after the other, that write the copies of one map page. Clearing keeps it.
     pub map_copies: u32,
+    /// What the plan says of the pages of the map that it writes. Clearing keeps it.
+    pub map_notes: MapNotes,
     /// Look-ups and updates of the map in DRAM.
     pub map_accesses: u32,
     /// Logical pages read that were never written.
     pub unwritten_reads: u32,
     /// Counts for the report, if there are any.
     pub notes: Option<Notes>,
+}
+
+/// What a plan says of the pages of the map that it writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MapNotes {
+    /// Nothing.
+    #[default]
+    None,
+    /// How many entries change: for a drive that finds its map on flash again after a power cut.
+    Changes,
+    /// Their content, too: for the observer of such a drive.
+    Content,
+}
+
+/// The write of a page of the map, with all its copies.
+#[derive(Clone, Debug)]
+pub struct MapWrite {
+    /// The page.
+    pub page: u32,
+    /// Entries that change, or more.
+    pub changes: u32,
+    /// All entries, if the plan has them.
+    pub content: Vec<MapEntry>,
+}
+
+/// An entry of a page of the map on flash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapEntry {
+    /// It says this.
+    Says(Option<Ppn>),
+    /// It says what it said before: what is newer is in memory alone.
+    AsBefore,
 }
 
 /// Counts for the report that come with a plan.
@@ -159,6 +194,7 @@ impl Plan {
         self.behind.clear();
         self.alternatives.clear();
         self.wake.clear();
+        self.map_writes.clear();
         (self.map_accesses, self.unwritten_reads, self.notes) = (0, 0, None);
     }
 
@@ -351,6 +387,16 @@ impl Plan {
     /// The replicas that may be read instead of an operation's page, in the order of preference.
     pub fn alternatives(&self, op: PlanIndex) -> impl Iterator<Item = Ppn> + '_ {
         self.alternatives.iter().filter(move |(of, _)| *of == op).map(|&(_, ppn)| ppn)
+    }
+
+    /// Notes the write of a page of the map, whose programs are the last ones that were added.
+    pub fn writes_map(&mut self, write: MapWrite) {
+        self.map_writes.push(write);
+    }
+
+    /// The pages of the map that are written, as far as [`Self::map_notes`] asks for it.
+    pub fn map_writes(&self) -> &[MapWrite] {
+        &self.map_writes
     }
 
     /// Whether a read has alternatives.

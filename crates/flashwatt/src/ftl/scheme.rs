@@ -58,6 +58,12 @@ pub trait Scheme: Ftl + Sized + 'static {
         None
     }
 
+    /// Bytes of the map in a checkpoint, at most, of a layer that has its map on flash: what memory alone has of it, and where its
+    /// pages are.
+    fn checkpoint_bytes_max(_settings: &Self::Settings, _logical_pages: u128) -> Option<u128> {
+        None
+    }
+
     /// Bytes that one map entry covers.
     fn map_unit_bytes(_settings: &Self::Settings, page_bytes: u32) -> u32 {
         page_bytes
@@ -238,6 +244,20 @@ macro_rules! schemes {
                 match self {
                     $(Settings::$variant(settings) => <$module::$scheme as Scheme>::table_entries(settings)),+
                 }
+            }
+
+            /// Bytes of the map in a checkpoint, at most, of a layer that has its map on flash.
+            pub(crate) fn checkpoint_bytes_max(&self, logical_pages: u128) -> Option<u128> {
+                match self {
+                    $(Settings::$variant(settings) => {
+                        <$module::$scheme as Scheme>::checkpoint_bytes_max(settings, logical_pages)
+                    })+
+                }
+            }
+
+            /// Whether its map is on flash.
+            pub(crate) fn has_map_on_flash(&self) -> bool {
+                self.checkpoint_bytes_max(0).is_some()
             }
 
             /// Bytes of its tables in the model of Park et al. 2011, if the model covers the scheme.

@@ -269,6 +269,11 @@ impl<P: Probe> Ssd<P> {
         self.controller.hold_nothing();
     }
 
+    /// Keeps no old copies of pages of the map. A fault on purpose.
+    pub(crate) fn forget_old_map(&mut self) {
+        self.controller.forget_old_map();
+    }
+
     /// Lets operations go that have been held back for long enough. Returns whether something has changed by that.
     pub(super) fn settle_holds(&mut self, cx: &mut Cx) -> bool {
         if self.seats.hold == NO_SEAT {

@@ -16,6 +16,7 @@ use crate::energy::Series;
 use crate::energy::window::{AtEnd, Window};
 use crate::error::{Error, Fault};
 use crate::firmware::Firmware;
+use crate::ftl::MapNotes;
 use crate::mem::FlatTable;
 use crate::probe::Probe;
 use crate::units::{DieId, Nanos, RequestId};
@@ -102,7 +103,13 @@ const NO_SEAT: u32 = u32::MAX;
 
 impl<P: Probe> Ssd<P> {
     /// A drive in its start state.
-    pub fn new(settings: &Settings, firmware: Firmware, array: Array, series: Option<Box<Series>>, probe: P) -> Self {
+    pub fn new(
+        settings: &Settings,
+        mut firmware: Firmware,
+        array: Array,
+        series: Option<Box<Series>>,
+        probe: P,
+    ) -> Self {
         let geometry = Geometry::new(&settings.device, settings.map_unit_bytes());
         let mut controller =
             Controller::new(&settings.controller, &settings.device.timing, settings.gc.preemptible, &geometry);
@@ -118,6 +125,10 @@ impl<P: Probe> Ssd<P> {
         if backups.is_some() {
             controller.guard_pairs();
             settings.device.nand.hold_ack_max_ns.into_iter().for_each(|max_ns| controller.hold_ends(max_ns));
+        }
+        if settings.recovery.checkpoint_interval_bytes.is_some() && firmware.ftl.map_on_flash().is_some() {
+            controller.keep_old_map();
+            firmware.plan.map_notes = if P::CAN_BE_CUT { MapNotes::Content } else { MapNotes::Changes };
         }
         Ssd {
             logical_bytes: settings.device.logical_bytes,

@@ -2,9 +2,10 @@
 //!
 //! First the spare areas of all pages are read, on all dies at once. Then blocks in which nothing can be read are erased, and the
 //! translation layer does what it must ([`crate::ftl::Ftl::recover`]). The layer's tables are rebuilt before: what the scan finds
-//! does not depend on its time. The pages of the recovery log are read then, too. What a torn upper page has spoilt is read from its
-//! backup and written anew (`backups.rs`). If capacitors had brought a write buffer to flash, or a journal holds it, it is read back and
-//! goes its usual way, and the blocks that held it are erased (`dump.rs`). No request is served until the end.
+//! does not depend on its time. The pages of the recovery log are read then, too, and with a checkpoint those of a map on flash. What
+//! a torn upper page has spoilt is read from its backup and written anew (`backups.rs`). If capacitors had brought a write buffer to
+//! flash, or a journal holds it, it is read back and goes its usual way, and the blocks that held it are erased (`dump.rs`). No request
+//! is served until the end.
 
 use super::Ssd;
 use crate::connector::Cx;
@@ -58,7 +59,7 @@ pub(super) enum Step {
     Dump(Vec<Ppn>),
     /// Scan these pages of each die from this place on.
     Scan(usize, Scan),
-    /// Read the pages of the recovery log. Then scan what came after its checkpoint, if it has one.
+    /// Read the pages of the recovery log. Then scan what came after its checkpoint, if it has one, and read a map on flash.
     ReadLog(Scan),
     /// Bring the backups of each die that are needed onto one block.
     Gather,
@@ -92,6 +93,8 @@ pub(super) struct Scan {
     pages: Vec<Vec<Ppn>>,
     /// Pages of each die that are scanned when the log has been read, if that has not been done yet.
     tail: Option<Vec<Vec<Ppn>>>,
+    /// Pages of a map on flash that are read after that, each with its copies.
+    map: Vec<Vec<Ppn>>,
     /// The pages of the recovery log.
     log: Vec<Ppn>,
     /// Blocks to erase, in which there is nothing to read.
@@ -107,13 +110,13 @@ impl<P: Probe> Ssd<P> {
         }
         let all_of =
             |die| self.geometry.blocks_of(DieId(die)).flat_map(|block| self.geometry.pages_of(block)).collect();
-        let (pages, tail) = match reads {
-            Some(Reads { first, tail }) => (first, Some(tail)),
-            None => ((0..self.geometry.dies).map(all_of).collect(), None),
+        let (pages, tail, map) = match reads {
+            Some(Reads { first, tail, map }) => (first, Some(tail), map),
+            None => ((0..self.geometry.dies).map(all_of).collect(), None, Vec::new()),
         };
         let array = &self.flash.array;
         let of_backups = self.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
-        let scan = Scan { pages, tail, log: log.read, void: [unreadable, log.void, of_backups].concat() };
+        let scan = Scan { pages, tail, map, log: log.read, void: [unreadable, log.void, of_backups].concat() };
         let step = Step::Scan(0, scan);
         self.begin(Recovery { step, remaining: 0, waiting: Vec::new(), serves: false, dumped, journaled, backed_up });
     }
@@ -304,15 +307,23 @@ impl<P: Probe> Ssd<P> {
         if from < end { Step::Scan(end, scan) } else { Step::ReadLog(scan) }
     }
 
-    /// Plans reads of the pages of the recovery log, and if nothing is to be scanned after that the erases of what is void. Returns
-    /// what is left then.
-    fn plan_reads_of_log(&mut self, scan: Scan) -> Step {
+    /// Plans reads of the pages of the recovery log; when what came later has been scanned, of the map on flash; and then the erases of
+    /// what is void. Returns what is left then.
+    fn plan_reads_of_log(&mut self, mut scan: Scan) -> Step {
         scan.log.iter().for_each(|&page| _ = self.firmware.plan.read(page, Cause::Map, None));
         if let Some(pages) = scan.tail {
             return Step::Scan(0, Scan { pages, tail: None, log: Vec::new(), ..scan });
         }
-        self.plan_erases(&scan.void, Cause::Gc);
-        Step::Gather
+        if scan.map.is_empty() {
+            self.plan_erases(&scan.void, Cause::Gc);
+            return Step::Gather;
+        }
+        let at_once = scan.map.len().min(PAGES_AT_ONCE * self.geometry.dies as usize);
+        let later = scan.map.split_off(at_once);
+        for copies in &scan.map {
+            _ = self.firmware.plan.read_any(copies[0], &copies[1..], Cause::Map, None);
+        }
+        Step::ReadLog(Scan { map: later, log: Vec::new(), ..scan })
     }
 
     fn plan_erases(&mut self, blocks: &[BlockId], cause: Cause) {

@@ -15,7 +15,8 @@ use super::settings::Settings;
 use crate::connector::{Cx, Extent};
 use crate::device::Geometry;
 use crate::device::recovery_log::{
-    LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_bytes, checkpoint_pages, records_per_page,
+    LISTED_ENTRY_BYTES, LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_bytes, checkpoint_pages,
+    records_per_page,
 };
 use crate::firmware::Firmware;
 use crate::operation::Cause;
@@ -32,8 +33,10 @@ pub(super) struct RecoveryLog {
     bits_per_page: usize,
     /// Whether trims are recorded.
     has_records: bool,
-    /// Pages of a checkpoint; 0 without.
-    checkpoint_pages: usize,
+    /// Whether checkpoints are written, and bytes of the last one.
+    has_checkpoints: bool,
+    checkpoint_bytes: u128,
+    page_bytes: u32,
     /// Pages programmed on the drive after which a checkpoint is due, and how many there had been at the last one, if there was one.
     interval_pages: u64,
     last_checkpoint: Option<u64>,
@@ -80,7 +83,6 @@ impl RecoveryLog {
             return None;
         }
         let (page_bytes, recovery) = (geometry.page_bytes(), &settings.recovery);
-        let bytes = checkpoint_bytes(firmware.ftl.mapping_bytes().into(), geometry.blocks.into());
         Some(RecoveryLog {
             areas: LogAreas::new(kept, geometry, settings.device.nand.paired_pages.is_some()),
             area: 0,
@@ -88,8 +90,9 @@ impl RecoveryLog {
             records_per_page: records_per_page(page_bytes) as usize,
             bits_per_page: bits_per_page(page_bytes) as usize,
             has_records: recovery.records_trims(),
-            checkpoint_pages: recovery.checkpoint_interval_bytes.map_or(0, |_| checkpoint_pages(bytes, page_bytes))
-                as usize,
+            has_checkpoints: recovery.checkpoint_interval_bytes.is_some(),
+            checkpoint_bytes: 0,
+            page_bytes,
             interval_pages: recovery.checkpoint_interval_bytes.unwrap_or(0).div_ceil(u64::from(page_bytes)),
             last_checkpoint: None,
             programs_before: 0,
@@ -132,12 +135,14 @@ impl RecoveryLog {
         !self.todo.is_empty() || self.wants_page() || self.wants_checkpoint(programs)
     }
 
-    /// Finds what is to be done next. `newer`: what there is of a unit that was written after its last trim.
-    fn find_work(&mut self, programs: u64, newer: impl Fn(Lpn) -> Newer) {
+    /// Finds what is to be done next. `checkpoint_bytes`: of a checkpoint that is begun now. `newer`: what there is of a unit that was
+    /// written after its last trim.
+    fn find_work(&mut self, programs: u64, checkpoint_bytes: impl Fn() -> u128, newer: impl Fn(Lpn) -> Newer) {
         if !self.todo.is_empty() {
             return;
         }
         if self.wants_checkpoint(programs) || (self.wants_page() && self.next >= self.areas.pages[self.area].len()) {
+            self.checkpoint_bytes = if self.has_checkpoints { checkpoint_bytes() } else { 0 };
             self.begin_area(programs, newer);
         } else if self.wants_page() {
             let page = self.page_of_records();
@@ -153,7 +158,7 @@ impl RecoveryLog {
 
     fn wants_checkpoint(&self, programs: u64) -> bool {
         let is_due = |last: u64| programs >= last + self.interval_pages;
-        self.checkpoint_pages > 0 && self.last_checkpoint.is_none_or(is_due)
+        self.has_checkpoints && self.last_checkpoint.is_none_or(is_due)
     }
 
     fn page_of_records(&mut self) -> Step {
@@ -165,8 +170,9 @@ impl RecoveryLog {
     }
 
     /// Begins the other area with a snapshot, which holds all trims so far. Does nothing while it has no room for the
-    /// records of trimmed units that are on their way to flash again.
+    /// records of trimmed units, or entries of a map on flash, that are on their way to flash again.
     fn begin_area(&mut self, programs: u64, newer: impl Fn(Lpn) -> Newer) {
+        let checkpoint_pages = checkpoint_pages(self.checkpoint_bytes, self.page_bytes) as usize;
         let (mut with_bit, mut with_record) = (Vec::new(), Vec::new());
         for lpn in (0..self.trimmed.len() as u32).map(Lpn).filter(|lpn| self.trimmed[lpn.idx()]).collect::<Vec<_>>() {
             match newer(lpn) {
@@ -176,13 +182,13 @@ impl RecoveryLog {
             }
         }
         let bits = if self.has_records { self.trimmed.len().div_ceil(self.bits_per_page) } else { 0 };
-        let of = self.checkpoint_pages + bits + with_record.len().div_ceil(self.records_per_page);
+        let of = checkpoint_pages + bits + with_record.len().div_ceil(self.records_per_page);
         if of > self.areas.pages[1 - self.area].len() {
             return;
         }
-        let mut trims = vec![Vec::new(); self.checkpoint_pages + bits];
+        let mut trims = vec![Vec::new(); checkpoint_pages + bits];
         for lpn in with_bit {
-            trims[self.checkpoint_pages + lpn.idx() / self.bits_per_page].push(lpn);
+            trims[checkpoint_pages + lpn.idx() / self.bits_per_page].push(lpn);
         }
         trims.extend(with_record.chunks(self.records_per_page).map(<[Lpn]>::to_vec));
         let part = |at| Part::Snapshot { at, of: of as u32 };
@@ -262,7 +268,7 @@ impl<P: Probe> Ssd<P> {
                 Some(_) => Newer::OnItsWay,
                 None => Newer::Nothing,
             };
-            log.find_work(programs, newer);
+            log.find_work(programs, || self.checkpoint_bytes(), newer);
             log.remaining = self.begin_log_step(&mut log, cx);
         }
         self.recovery_log = Some(log);
@@ -281,7 +287,7 @@ impl<P: Probe> Ssd<P> {
                     held.iter().for_each(|&block| plan.replaces(op, block));
                 }
                 log.next += pages.len();
-                Purpose::Log(pages)
+                Purpose::Log(pages, log.checkpoint_bytes)
             }
             Some(Step::Erase(area)) => {
                 let used = |block: &&BlockId| self.flash.array.planned_pages(**block) > 0;
@@ -322,6 +328,12 @@ impl<P: Probe> Ssd<P> {
             self.requests[id.idx()].remaining -= 1;
             self.complete_if_done(id, cx);
         }
+    }
+
+    /// Bytes of a checkpoint that is begun now. Of a map on flash it also holds the entries that operations under way bring.
+    fn checkpoint_bytes(&self) -> u128 {
+        let under_way = LISTED_ENTRY_BYTES * self.controller.map_changes();
+        checkpoint_bytes((self.firmware.ftl.checkpoint_bytes() + under_way).into(), self.geometry.blocks.into())
     }
 
     /// The units of which the write buffer has an entry.

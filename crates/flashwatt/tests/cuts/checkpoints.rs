@@ -1,6 +1,6 @@
 //! What a recovery with a checkpoint reads, worked out by hand.
 
-use crate::common::delays::{COMMAND, P, R, READ};
+use crate::common::delays::{COMMAND, ERASE, P, R, READ};
 use crate::common::{PAGE, PROBE_DRIVE, Script, load, merging_drive, play, write};
 use flashwatt::config::Config;
 use flashwatt::connector::Request;
@@ -64,6 +64,51 @@ fn a_drive_of_data_blocks_reads_all_pages_of_its_spare_blocks() {
         let cost = cut_at(&config, 100 * P, list);
         assert_eq!((cost.spare_reads, cost.reads, cost.programs, cost.erases), (reads, 1, 0, 0));
     }
+}
+
+/// A drive with its map on flash: 192 units on four dies of a channel each, in 6 of 16 blocks of 8 pages. Of 24 pages of the map with 8
+/// entries each die has 6.
+fn drive_with_map_on_flash(more: &[&str]) -> Config {
+    let text = PROBE_DRIVE.replace("spare_fraction = 0.5", "logical_bytes = 786_432");
+    let sets = ["device.channels=4", "ftl.dftl.entry_bytes=512", "ftl.dftl.cmt_entries=2"];
+    load(&text, &[&sets[..], more].concat())
+}
+
+/// A checkpoint when the run begins, and none after that.
+const ONCE: &str = "recovery.checkpoint_interval_bytes=1048576";
+
+/// The recovery reads the map on flash, and the erased page behind it on each die, as its block is open. Without a checkpoint, and before
+/// it is on flash, it scans all pages, and writes the map anew; its torn page is erased first.
+#[test]
+fn a_map_on_flash_is_read() {
+    let (config, first) = (drive_with_map_on_flash(&[ONCE]), 16 * (COMMAND + READ));
+    for (erases, before) in [(1, cut_at(&drive_with_map_on_flash(&[]), P, &[])), (2, cut_at(&config, P - 1, &[]))] {
+        let of_map = 4;
+        assert_eq!((before.spare_reads, before.reads), (4 * 16 * 8, 0));
+        assert_eq!((before.programs, before.erases), (24, of_map + erases - 1));
+        assert_eq!(before.recovery_ns, 8 * first + erases * (COMMAND + ERASE) + 6 * P);
+    }
+    let cost = cut_at(&config, 100 * P, &[]);
+    assert_eq!((cost.spare_reads, cost.reads, cost.programs, cost.erases), (4 * 16 + 4, 1 + 24, 0, 0));
+    assert_eq!(cost.recovery_ns, first + R + (COMMAND + READ) + 6 * R);
+}
+
+/// A unit that has been written since is found by the scan: a new block has it in its first page, and the second one is erased. Its
+/// entry was in memory alone, so that its page of the map is written anew.
+#[test]
+fn a_page_of_the_map_that_has_changed_is_written() {
+    let cost = cut_at(&drive_with_map_on_flash(&[ONCE]), 100 * P, &[write(20 * P, 3, 1)]);
+    assert_eq!((cost.spare_reads, cost.reads, cost.programs, cost.erases), (4 * 16 + 4 + 1, 1 + 24, 1, 0));
+    assert_eq!(cost.recovery_ns, (16 + 2) * (COMMAND + READ) + (1 + 6) * R + P);
+}
+
+/// Two entries fit the table. The third write evicts the first one, whose page of the map is written; the entry is no longer in
+/// memory alone then. The checkpoint holds where pages of the map are: the recovery finds the new one, and writes the two others.
+#[test]
+fn entries_that_were_written_back_are_found_on_flash() {
+    let list = [3, 13, 23].map(|unit| write((20 + unit) * P, unit, 1));
+    let cost = cut_at(&drive_with_map_on_flash(&[ONCE]), 100 * P, &list);
+    assert_eq!((cost.reads, cost.programs), (1 + 24, 2));
 }
 
 /// With an interval of four pages, and writes that are far apart, a checkpoint begins after each fourth page: its own page is one of

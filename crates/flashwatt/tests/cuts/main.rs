@@ -245,12 +245,21 @@ fn every_instant_with_recorded_trims_and_a_buffer() {
     for_each_scheme(&with_trims(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
 }
 
-/// Schemes whose layer has checkpoints: all of `page`, and some of each layer that merges blocks.
+/// The layer of a scheme.
+fn layer(scheme: &Scheme) -> &'static str {
+    load_scheme(scheme).ssd().ftl.name()
+}
+
+/// Whether the scheme's layer has its map on flash.
+fn has_map_on_flash(scheme: &Scheme) -> bool {
+    ["dftl", "tpftl", "rftl"].contains(&layer(scheme))
+}
+
+/// All schemes of `page` and of the layers with their map on flash, and some of each layer that merges blocks.
 fn with_checkpoints() -> Vec<Scheme> {
-    let layer = |scheme: &Scheme| load_scheme(scheme).ssd().ftl.name();
-    let (of_page, others): (Vec<_>, Vec<_>) = some_schemes().into_iter().partition(|scheme| layer(scheme) == "page");
-    let has_them = |scheme: &Scheme| !["dftl", "tpftl", "rftl"].contains(&layer(scheme));
-    of_page.into_iter().chain(others.into_iter().filter(has_them).step_by(3)).collect()
+    let (all, others): (Vec<_>, Vec<_>) =
+        some_schemes().into_iter().partition(|scheme| layer(scheme) == "page" || has_map_on_flash(scheme));
+    all.into_iter().chain(others.into_iter().step_by(3)).collect()
 }
 
 #[test]
@@ -266,10 +275,21 @@ fn every_instant_with_checkpoints_recorded_trims_and_a_buffer() {
     for_each_scheme(&with_checkpoints(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
 }
 
+/// Schemes whose layer has its map on flash.
+fn with_map_on_flash() -> Vec<Scheme> {
+    some_schemes().into_iter().filter(has_map_on_flash).collect()
+}
+
+#[test]
+fn every_instant_with_checkpoints_beside_a_map_on_flash_and_capacitors() {
+    let sets = [&CAPACITORS[..], &[CHECKPOINTS]].concat();
+    for_each_scheme(&with_map_on_flash(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &sets), 0));
+}
+
 /// Cuts at every instant of a drive with a fault find it.
 #[test]
 fn faults_on_purpose_are_found() {
-    let bugs: [(Bug, &[&str]); 7] = [
+    let bugs: [(Bug, &[&str]); 8] = [
         (Bug::VersionOfCopy, &[]),
         (Bug::OlderVersion, &[]),
         (Bug::TornBelieved, &[]),
@@ -277,13 +297,15 @@ fn faults_on_purpose_are_found() {
         (Bug::ErasedBeforeCopied, &[]),
         (Bug::DumpForgotten, &CAPACITORS),
         (Bug::TrimForgotten, &[TRIMS]),
+        (Bug::CheckpointOlder, &[CHECKPOINTS]),
     ];
-    for layer in ["page", "fast", "dftl"] {
-        let scheme = some_schemes().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
-        let older = [(Bug::CheckpointOlder, &[CHECKPOINTS][..])];
-        for (bug, more) in bugs.into_iter().chain(older.into_iter().filter(|_| layer != "dftl")) {
-            let lost = run_that_loses(bug, &scheme.clone().expect("every layer has a scheme"), more);
-            assert!(lost.is_some(), "{bug:?} is not found with the layer {layer}");
+    let of_map_on_flash = [(Bug::EntriesForgotten, &[CHECKPOINTS][..]), (Bug::OldMapErased, &[CHECKPOINTS])];
+    for name in ["page", "fast", "dftl"] {
+        let scheme = some_schemes().into_iter().find(|scheme| layer(scheme) == name).expect("every layer has a scheme");
+        let more_bugs = of_map_on_flash.into_iter().filter(|_| has_map_on_flash(&scheme));
+        for (bug, more) in bugs.into_iter().chain(more_bugs) {
+            let lost = run_that_loses(bug, &scheme, more);
+            assert!(lost.is_some(), "{bug:?} is not found with the layer {name}");
         }
     }
 }
@@ -380,8 +402,46 @@ fn random_cuts_with_checkpoints_and_during_recovery() {
     let sets = [&CAPACITORS[..], &[CHECKPOINTS]].concat();
     for_each_scheme(&with_checkpoints(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
     let (some, sets) = (in_order(), [PAIRED, CHECKPOINTS, TRIMS]);
-    let some: Vec<Scheme> = with_checkpoints().into_iter().filter(|scheme| some.contains(scheme)).collect();
+    let is_allowed = |scheme: &Scheme| some.contains(scheme) && !has_map_on_flash(scheme);
+    let some: Vec<Scheme> = with_checkpoints().into_iter().filter(is_allowed).collect();
     for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, !seed, random_cuts(), &sets));
+}
+
+#[test]
+fn random_cuts_with_checkpoints_beside_a_map_on_flash_and_during_recovery() {
+    let sets = [&BUFFER[..], &[CHECKPOINTS, TRIMS]].concat();
+    for_each_scheme(&with_map_on_flash(), 1, |scheme, seed| {
+        cut_at_random(scheme, seed, random_cuts(), &[CHECKPOINTS]);
+        cut_at_random(scheme, !seed, random_cuts(), &sets);
+    });
+}
+
+/// A drive that has come back writes its next checkpoints from what it has found. Cuts of it later, one after the other.
+#[test]
+fn cuts_of_a_drive_with_checkpoints_beside_a_map_on_flash_that_has_come_back() {
+    for_each_scheme(&with_map_on_flash(), 1, |scheme, seed| {
+        let mut rng = Rng::new(seed);
+        let config = drive(scheme, &mut rng, &[CHECKPOINTS]);
+        let script = Script::new(&requests(&mut rng, 400, config.logical_bytes(), &[]));
+        let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
+        for _ in 0..random_cuts() {
+            powered.advance(powered.now_ns() + 1 + rng.below(200_000_000)).expect("it goes on");
+            let remains = powered.cut();
+            comes_back(&remains);
+            let script = Script::new(&requests(&mut rng, 400, config.logical_bytes(), &[]));
+            powered = Powered::again(&remains, script);
+        }
+    });
+}
+
+/// Old copies of pages of the map are kept under policies that work a queue off as planned, too, and nothing waits for ever.
+#[test]
+fn random_cuts_with_checkpoints_beside_a_map_on_flash_as_planned() {
+    let some: Vec<Scheme> = with_map_on_flash().into_iter().step_by(5).collect();
+    for policy in ["in_order", "reads_first"] {
+        let policy = format!("controller.policy={policy}");
+        for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, seed, 10, &[CHECKPOINTS, &policy]));
+    }
 }
 
 #[test]

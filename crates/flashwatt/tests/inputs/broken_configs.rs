@@ -74,9 +74,9 @@ const CASES: &[Case] = &[
         &["my.toml:2:1: recovery.trim_records", "`pages`", "did you mean `page`?"],
     ),
     (
-        "ftl = \"dftl\"\n[recovery]\ncheckpoint_interval_bytes = 65536\n",
-        &[],
-        &["my.toml:3:1: recovery.checkpoint_interval_bytes", "no checkpoints", "ftl = \"dftl\"", "map is in memory"],
+        "ftl = \"dftl\"\n[device.nand]\npaired_pages = \"backup\"\n[recovery]\ncheckpoint_interval_bytes = 65536\n",
+        &["device.preset=limit"],
+        &["my.toml:5:1: recovery.checkpoint_interval_bytes", "may spoil", "ftl = \"dftl\"", "map is in memory"],
     ),
     (
         "[recovery]\ntrim_records = \"page\"\n[run]\nreplay = \"flashsim\"\n",

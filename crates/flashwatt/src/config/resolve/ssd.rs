@@ -336,14 +336,20 @@ fn recovery(c: &mut Checker, raw: &raw::Recovery, pairs: Option<PairedPages>, ft
         trim_records: c.choice(field!("recovery", raw.trim_records), TrimRecords::None),
         checkpoint_interval_bytes: c.optional(field!("recovery", raw.checkpoint_interval_bytes), 1..=COUNT_MAX),
     };
-    if recovery.checkpoint_interval_bytes.is_some() && pairs == Some(PairedPages::HoldAck) {
+    if recovery.checkpoint_interval_bytes.is_none() {
+        return recovery;
+    }
+    if !ftl.has_checkpoints() {
+        let fault = c.fault(KEY, "this translation layer has no checkpoints").found(format!("ftl = {:?}", ftl.name()));
+        c.push(fault.expected("no such key, or a layer with checkpoints, as `page`"));
+    } else if pairs.is_some() && ftl.has_map_on_flash() {
+        let fault = c.fault(KEY, "a torn page may spoil a page of the map that a recovery reads");
+        let fault = fault.found(format!("device.nand.paired_pages, and ftl = {:?}", ftl.name()));
+        c.push(fault.expected("no paired pages, a layer whose map is in memory, as `page` or `fast`, or no such key"));
+    } else if pairs == Some(PairedPages::HoldAck) {
         let fault = c.fault(KEY, "a checkpoint may point to a page that is not safe yet");
         let fault = fault.found("device.nand.paired_pages = \"hold_ack\"");
         c.push(fault.expected("device.nand.paired_pages = \"backup\", or no such key"));
-    }
-    if recovery.checkpoint_interval_bytes.is_some() && !ftl.has_checkpoints() {
-        let fault = c.fault(KEY, "this translation layer has no checkpoints").found(format!("ftl = {:?}", ftl.name()));
-        c.push(fault.expected("no such key, or a layer whose map is in memory, as `page` or `fast`"));
     }
     recovery
 }

@@ -106,6 +106,11 @@ impl Cmt {
         self.capacity - (self.entries.len() - self.unused.len()) as u32
     }
 
+    /// Entries of a translation page.
+    pub fn entries_per_page(&self) -> u32 {
+        self.entries_per_page
+    }
+
     /// The translation page of an entry.
     #[inline(always)]
     pub fn page_of(&self, lpn: Lpn) -> u32 {
@@ -217,6 +222,16 @@ impl Cmt {
         if let Some(dirty) = &mut self.dirty {
             dirty[(lpn.0 / self.entries_per_page) as usize].remove(&mut self.dirty_links, slot);
         }
+    }
+
+    /// Number of dirty entries.
+    pub fn dirty_entries(&self) -> u32 {
+        self.slot_of.iter().filter(|&&entry| entry & DIRTY != 0).count() as u32
+    }
+
+    /// Number of dirty entries of a translation page that become clean when it is written: all of them, or that of one eviction.
+    pub fn dirty_entries_of(&self, page: u32) -> u32 {
+        self.dirty.as_ref().map_or(1, |dirty| dirty[page as usize].len())
     }
 
     /// Marks all entries of a translation page as clean.

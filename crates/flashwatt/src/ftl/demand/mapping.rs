@@ -1,12 +1,15 @@
 //! The map of the demand-paged schemes: its true content, the part in the drive's memory, and the part on flash.
 
+use std::hint::cold_path;
+
 use super::cmt::{Cmt, EvictionOrder};
 use super::options::Settings;
 use super::translation::{MapShare, TranslationPages};
 use crate::device::Geometry;
+use crate::device::recovery_log::LISTED_ENTRY_BYTES;
 use crate::ftl::flat_map::FlatMap;
 use crate::ftl::paged::pages::Owner;
-use crate::ftl::plan::{Plan, PlanIndex, PlanNumber};
+use crate::ftl::plan::{MapEntry, MapNotes, MapWrite, Plan, PlanIndex, PlanNumber};
 use crate::ftl::scheme::flat_map_bytes;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
@@ -17,6 +20,19 @@ use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of an entry of the global translation directory: one flash address.
 const DIRECTORY_ENTRY_BYTES: u64 = 4;
+/// Entries of operations under way that a checkpoint has room for, beside those of the cached table. With more of them it waits.
+const ENTRIES_UNDER_WAY: u128 = 4096;
+
+/// Bytes of a checkpoint of this map on a drive with this number of logical pages, at most: see [`Mapping::checkpoint_bytes`].
+pub(super) fn checkpoint_bytes_max(settings: &Settings, replicas: u32, logical: u128) -> u128 {
+    let pages = logical.div_ceil(u128::from(settings.entries_per_page));
+    let entry_bytes = u128::from(DIRECTORY_ENTRY_BYTES);
+    let directory = entry_bytes * pages * u128::from(replicas + 1);
+    let cached = if settings.cmt_fraction.is_some() { logical } else { u128::from(settings.cmt_entries) };
+    let listed = u128::from(LISTED_ENTRY_BYTES) * logical.min(cached + ENTRIES_UNDER_WAY);
+    let trimmed = pages * (entry_bytes + u128::from(settings.entries_per_page.div_ceil(8)));
+    directory + listed + trimmed
+}
 
 /// The map, in memory and on flash.
 pub(in crate::ftl) struct Mapping<O> {
@@ -136,9 +152,7 @@ impl<O: EvictionOrder> Mapping<O> {
 
     /// Bytes of the drive's memory for directory and table. The simulator's own tables do not count.
     pub fn bytes(&self) -> u64 {
-        let share = self.tps.share();
-        DIRECTORY_ENTRY_BYTES * u64::from(share.pages) * u64::from(share.copies)
-            + u64::from(self.entry_bytes) * u64::from(self.cmt.capacity())
+        self.directory_bytes() + u64::from(self.entry_bytes) * u64::from(self.cmt.capacity())
     }
 
     /// The flash address of a page.
@@ -255,11 +269,65 @@ impl<O: EvictionOrder> Mapping<O> {
     /// Reads and rewrites a translation page. `frees` is the block, if any, that the page no longer refers to after that.
     pub fn rewrite(&mut self, page: u32, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
         let read = self.read_page(page, For::Leaving, plan);
-        self.tps.write(page, read.and_then(|read| plan.index_of(read)), frees, cx, plan);
+        self.write(page, read.and_then(|read| plan.index_of(read)), frees, cx, plan);
+    }
+
+    /// Writes a translation page, after `after` has ended. `frees` as for [`Self::rewrite`].
+    pub fn write(&mut self, page: u32, after: Option<PlanIndex>, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
+        self.tps.write(page, after, frees, cx, plan);
+        if plan.map_notes == MapNotes::None {
+            return self.written(page);
+        }
+        cold_path();
+        let trimmed =
+            if self.is_trimmed[page as usize] { self.trimmed_bytes(1).div_ceil(LISTED_ENTRY_BYTES) } else { 0 };
+        let is_moved = frees.is_some() || self.moved.iter().any(|pages| pages.contains(&page));
+        let moved = if is_moved { self.entries_per_page().min(self.geometry.units_per_block) } else { 0 };
+        let changes = self.cmt.dirty_entries_of(page) + moved + trimmed as u32;
+        self.written(page);
+        let content = match plan.map_notes {
+            MapNotes::Content => self.cmt.entries_of(page).map(|lpn| self.entry_on_flash(lpn)).collect(),
+            _ => Vec::new(),
+        };
+        plan.writes_map(MapWrite { page, changes, content });
+    }
+
+    /// A translation page has been written.
+    #[inline(always)]
+    fn written(&mut self, page: u32) {
         self.is_trimmed[page as usize] = false;
         if self.evict_page {
             self.cmt.clean_page(page);
         }
+    }
+
+    /// What flash says of a page, as if all planned operations had ended.
+    pub fn entry_on_flash(&self, lpn: Lpn) -> MapEntry {
+        let is_dirty = self.cmt.find(lpn).is_some_and(|slot| self.cmt.is_dirty(slot));
+        let is_trimmed = self.get(lpn).is_none() && self.is_trimmed[self.cmt.page_of(lpn) as usize];
+        if is_dirty || is_trimmed { MapEntry::AsBefore } else { MapEntry::Says(self.get(lpn)) }
+    }
+
+    /// Bytes of what a checkpoint holds now: the directory, dirty entries, and what is trimmed of translation pages that hold
+    /// trimmed entries.
+    pub fn checkpoint_bytes(&self) -> u64 {
+        let trimmed = self.is_trimmed.iter().filter(|&&is_trimmed| is_trimmed).count() as u64;
+        self.directory_bytes() + LISTED_ENTRY_BYTES * u64::from(self.cmt.dirty_entries()) + self.trimmed_bytes(trimmed)
+    }
+
+    /// Bytes of a list of these translation pages with a bit for each of their entries.
+    fn trimmed_bytes(&self, pages: u64) -> u64 {
+        pages * (DIRECTORY_ENTRY_BYTES + u64::from(self.entries_per_page().div_ceil(8)))
+    }
+
+    /// Entries of a translation page.
+    pub fn entries_per_page(&self) -> u32 {
+        self.cmt.entries_per_page()
+    }
+
+    fn directory_bytes(&self) -> u64 {
+        let share = self.tps.share();
+        DIRECTORY_ENTRY_BYTES * u64::from(share.pages) * u64::from(share.copies)
     }
 
     /// The read of a translation page: one that the plan has already, or a new one.

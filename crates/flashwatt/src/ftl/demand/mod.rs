@@ -26,8 +26,8 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use super::paged::pages::{Owner, Pages};
-use super::plan::{BusyBy, Plan, ReplicaChoice};
-use super::{Context, Ftl, Grain};
+use super::plan::{BusyBy, MapEntry, Plan, ReplicaChoice};
+use super::{Context, Ftl, Grain, MapOnFlash};
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::spare::Found;
@@ -291,15 +291,26 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         self.map.bytes()
     }
 
+    fn map_on_flash(&self) -> Option<MapOnFlash> {
+        Some(MapOnFlash { entries_per_page: self.map.entries_per_page(), copies: self.map.tps.share().copies })
+    }
+
+    fn map_entry(&self, lpn: Lpn) -> MapEntry {
+        self.map.entry_on_flash(lpn)
+    }
+
+    fn checkpoint_bytes(&self) -> u64 {
+        self.map.checkpoint_bytes()
+    }
+
     fn survives_cuts(&self) -> bool {
         true
     }
 
     fn rebuild(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) {
         self.map.truth.rebuild(found);
-        self.map.tps.rebuild(found, blocks);
+        self.recovery = Some(self.rebuild_map(found, blocks, array));
         self.pages.rebuild(blocks, array);
-        self.recovery = Some(Recovery::EraseMap);
     }
 
     fn recover(&mut self, cx: &mut Context, plan: &mut Plan) {

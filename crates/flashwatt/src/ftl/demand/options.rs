@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::mapping;
 use super::translation::MapShare;
 use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::{Allocation, DriveSize, Frontiers, Room};
@@ -202,4 +203,9 @@ pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &DriveSize)
             map / size.pages_per_block.max(1) / size.dies.max(1)
         ),
     }
+}
+
+/// Bytes of a checkpoint of a scheme with this number of replicas, at most.
+pub(in crate::ftl) fn checkpoint_bytes_max(settings: &Settings, replicas: u32, logical_pages: u128) -> u128 {
+    mapping::checkpoint_bytes_max(settings, replicas, logical_pages)
 }

@@ -75,6 +75,8 @@ pub(super) struct TranslationPages {
     dies: FlatTable<DieGc>,
     copy_kind: OpKind,
     least_worn_first: bool,
+    /// Blocks of each die beyond the share, while the drive recovers from a power cut.
+    more_blocks: u32,
 }
 
 #[derive(Clone, Default)]
@@ -113,6 +115,7 @@ impl TranslationPages {
             dies: vec![DieGc::default(); geometry.dies as usize].into(),
             copy_kind: OpKind::of_copies(setup.nand.copyback),
             least_worn_first: crate::wear::build(setup.wear).least_worn_first(),
+            more_blocks: 0,
             share,
             geometry: geometry.clone(),
         }
@@ -149,7 +152,7 @@ impl TranslationPages {
     /// Free blocks of a die's share.
     #[inline(always)]
     pub fn free(&self, die: DieId) -> u32 {
-        self.share.blocks_per_die - self.dies[die.idx()].blocks.len() as u32
+        self.share.blocks_per_die + self.more_blocks - self.dies[die.idx()].blocks.len() as u32
     }
 
     /// Whether a page can be written now.
@@ -314,19 +317,53 @@ impl TranslationPages {
 
     /// Takes over the blocks of the map after a power cut. Their pages are void: the map is written anew.
     pub fn rebuild(&mut self, found: &Found, blocks: &mut BlockTable) {
-        let geometry = self.geometry.clone();
-        let of_map = |ppn: u32| found.at(Ppn(ppn)).is_some_and(|(owner, _)| owner.0 >= geometry.logical_units);
-        for block in (0..geometry.blocks).map(BlockId) {
-            let first = geometry.first_ppn(block).0;
-            if !blocks.is_in_use(block) || !(first..first + geometry.units_per_block).any(of_map) {
-                continue;
-            }
-            blocks.set_apart(block);
+        for block in self.take_over(found, blocks) {
+            let first = self.geometry.first_ppn(block).0;
             while let Some(unit) = blocks.next_valid(block, 0) {
                 blocks.set_invalid(Ppn(first + unit));
             }
-            self.dies[geometry.die_of_block(block).idx()].blocks.push(block);
         }
+    }
+
+    /// Takes over the blocks of the map after a power cut, and the pages in them that the scan has found. Until
+    /// [`Self::end_recovery`] there is more room.
+    pub fn keep(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) {
+        for (entry, owner) in self.directory.iter_mut().zip(self.geometry.logical_units..) {
+            *entry = found.newest(Lpn(owner)).map_or(0, |ppn| ppn.0 + 1);
+        }
+        for block in self.take_over(found, blocks) {
+            array.give_up_gaps(block);
+            let frontier = Frontier::behind(&self.geometry, block, array.planned_pages(block));
+            let of_die = &mut self.dies[self.geometry.die_of_block(block).idx()].frontier;
+            let closed = if frontier.left() > of_die.left() {
+                std::mem::replace(of_die, frontier).block(&self.geometry)
+            } else {
+                Some(block)
+            };
+            if let Some(block) = closed.filter(|&block| blocks.state(block) == BlockState::Open) {
+                blocks.close(block);
+            }
+        }
+        self.more_blocks = self.geometry.recovery_blocks;
+    }
+
+    /// Ends a recovery after [`Self::keep`].
+    pub fn end_recovery(&mut self) {
+        self.more_blocks = 0;
+    }
+
+    /// Takes over the blocks of the map after a power cut.
+    fn take_over(&mut self, found: &Found, blocks: &mut BlockTable) -> Vec<BlockId> {
+        let geometry = &self.geometry;
+        let of_map = |ppn: Ppn| found.at(ppn).is_some_and(|(owner, _)| owner.0 >= geometry.logical_units);
+        let units = |block| (geometry.first_ppn(block).0..).take(geometry.units_per_block as usize).map(Ppn);
+        let is_own = |block: &BlockId| blocks.is_in_use(*block) && units(*block).any(of_map);
+        let own: Vec<BlockId> = (0..geometry.blocks).map(BlockId).filter(is_own).collect();
+        for &block in &own {
+            blocks.set_apart(block);
+            self.dies[self.geometry.die_of_block(block).idx()].blocks.push(block);
+        }
+        own
     }
 
     /// Plans the erase of all blocks of the map.

@@ -60,6 +60,7 @@ pub(super) fn recency(protected_fraction: f64, cmt_entries: u32, geometry: &Geom
 impl Scheme for Dftl {
     const DOC: &'static str = "page mapping, the map on flash and its entries cached on demand (Gupta et al. 2009)";
     const COLLECTS: bool = true;
+    const HAS_CHECKPOINTS: bool = true;
     const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.dftl);
     type Options = Options;
     type Settings = Settings;
@@ -82,6 +83,10 @@ impl Scheme for Dftl {
 
     fn table_entries(settings: &Settings) -> Option<u32> {
         Some(settings.common.cmt_entries)
+    }
+
+    fn checkpoint_bytes_max(settings: &Settings, logical_pages: u128) -> Option<u128> {
+        Some(options::checkpoint_bytes_max(&settings.common, 0, logical_pages))
     }
 
     fn room(settings: &Settings, size: &DriveSize) -> Room {

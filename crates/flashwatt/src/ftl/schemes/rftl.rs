@@ -9,7 +9,7 @@
 //!
 //! Deviations: a page without a copy on flash is read from its original, not from the first copy there. With `shortest_queue` the
 //! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut are not modelled: the rule above does
-//! without them, and the recovery writes the whole map anew (`ftl/demand/recovery.rs`). With `replicas` = 0 the results equal
+//! without them, and the recovery writes the map anew (`ftl/demand/recovery.rs`). With `replicas` = 0 the results equal
 //! those of DFTL.
 
 use schemars::JsonSchema;
@@ -74,6 +74,7 @@ const TABLE: &str = "ftl.rftl";
 impl Scheme for Rftl {
     const DOC: &'static str = "DFTL with replicas of translation pages on other channels (RFTL 2019)";
     const COLLECTS: bool = true;
+    const HAS_CHECKPOINTS: bool = true;
     type Options = Options;
     type Settings = Settings;
 
@@ -110,6 +111,10 @@ impl Scheme for Rftl {
 
     fn table_entries(settings: &Settings) -> Option<u32> {
         Some(settings.common.cmt_entries)
+    }
+
+    fn checkpoint_bytes_max(settings: &Settings, logical_pages: u128) -> Option<u128> {
+        Some(options::checkpoint_bytes_max(&settings.common, settings.replicas, logical_pages))
     }
 
     fn room(settings: &Settings, size: &DriveSize) -> Room {

@@ -81,6 +81,7 @@ impl Scheme for Tpftl {
     const DOC: &'static str =
         "DFTL with entries clustered by translation page, prefetching and batches (Zhou et al. 2015)";
     const COLLECTS: bool = true;
+    const HAS_CHECKPOINTS: bool = true;
     type Options = Options;
     type Settings = Settings;
 
@@ -104,6 +105,10 @@ impl Scheme for Tpftl {
 
     fn table_entries(settings: &Settings) -> Option<u32> {
         Some(settings.common.cmt_entries)
+    }
+
+    fn checkpoint_bytes_max(settings: &Settings, logical_pages: u128) -> Option<u128> {
+        Some(options::checkpoint_bytes_max(&settings.common, 0, logical_pages))
     }
 
     fn room(settings: &Settings, size: &DriveSize) -> Room {

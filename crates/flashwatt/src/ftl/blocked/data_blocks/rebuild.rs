@@ -217,6 +217,7 @@ mod tests {
             kept_blocks: &[],
             trims: &BTreeMap::new(),
             checkpoint: None,
+            map: None,
         };
         let found = Found::scan(flash, Ties::Source);
         let firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), 1, &geometry);

@@ -1,0 +1,291 @@
+//! The pages of a map that a layer has on flash, and what a recovery with a checkpoint reads of them.
+//!
+//! Such a checkpoint holds what memory alone had of the map when it was begun: where the pages of the map were on flash, and the
+//! entries that these pages did not have, since they had changed, or since the program that they name had not ended. All other
+//! entries a recovery reads from the pages.
+//!
+//! Of each page of the map the newest version counts of which all copies can be read. An entry of it may name data that never came to
+//! flash: a page that was programmed since, while the scan has found nothing of the unit there or elsewhere. Then the entry of the
+//! version before counts. The drive keeps that one until the data is on flash (`controller/old_map.rs`).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::checkpoint::Checkpoint;
+use super::spare::SpareAreas;
+use crate::units::{Lpn, Ppn};
+
+/// The addresses that a page of the map says.
+pub type MapContent = Arc<[Option<Ppn>]>;
+
+/// The contents of all pages of the map on flash, by their addresses.
+pub type MapContents = BTreeMap<Ppn, MapContent>;
+
+/// How the map is spread over its pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MapLayout {
+    /// Units that the host can address. The pages of the map follow them as owners, all originals first, then all first
+    /// replicas, and so on.
+    pub logical_units: u32,
+    /// Entries of a page of the map.
+    pub entries_per_page: u32,
+    /// Copies of each page.
+    pub copies: u32,
+}
+
+impl MapLayout {
+    /// Pages of the map, without replicas.
+    pub fn pages(&self) -> u32 {
+        self.logical_units.div_ceil(self.entries_per_page)
+    }
+
+    /// The page of the map that an owner stands for, and the number of the copy.
+    pub fn page_of(&self, owner: Lpn) -> Option<(u32, u32)> {
+        let at = owner.0.checked_sub(self.logical_units)?;
+        Some((at % self.pages(), at / self.pages()))
+    }
+
+    /// The units whose entries a page holds.
+    pub fn units_of(&self, page: u32) -> impl Iterator<Item = Lpn> + use<> {
+        let first = page * self.entries_per_page;
+        (first..self.logical_units.min(first + self.entries_per_page)).map(Lpn)
+    }
+
+    /// Of each page the versions of which all copies can be read, the newest first, with the addresses of the copies.
+    fn versions(&self, areas: &SpareAreas) -> Vec<Vec<(u64, Vec<Ppn>)>> {
+        let mut all = vec![BTreeMap::<u64, Vec<Option<(u64, Ppn)>>>::new(); self.pages() as usize];
+        for (ppn, spare) in areas.all_readable() {
+            let Some((page, copy)) = self.page_of(spare.owner) else { continue };
+            let copies = all[page as usize].entry(spare.version).or_insert_with(|| vec![None; self.copies as usize]);
+            copies[copy as usize] = copies[copy as usize].max(Some((spare.program, ppn))); // a collection goes on
+        }
+        let whole = |(version, copies): (u64, Vec<Option<(u64, Ppn)>>)| {
+            let places: Option<Vec<Ppn>> = copies.into_iter().map(|copy| Some(copy?.1)).collect();
+            Some((version, places?))
+        };
+        all.into_iter().map(|page| page.into_iter().rev().filter_map(whole).collect()).collect()
+    }
+}
+
+/// The part of a checkpoint that says what of a map is on flash.
+#[derive(Clone, Debug)]
+pub(super) struct MapPart {
+    layout: MapLayout,
+    /// By page of the map: the version that counts; none if none is on flash.
+    versions: Vec<Option<u64>>,
+    /// By unit: whether the checkpoint holds its entry, or that it has none.
+    is_listed: Vec<bool>,
+    /// By unit: the address that was read from the map on flash, after that.
+    places: Vec<Option<Ppn>>,
+}
+
+impl MapPart {
+    /// The part of a checkpoint that is begun. `is_settled`: whether memory has nothing newer than this entry of a unit, and no page of
+    /// the map that is under way says something else. `versions`: by unit the version that it has on flash; units whose entries
+    /// are left to the pages of the map have none after that.
+    pub fn new(
+        layout: MapLayout,
+        areas: &SpareAreas,
+        contents: &MapContents,
+        is_settled: impl Fn(Lpn, Option<Ppn>) -> bool,
+        versions: &mut [Option<u64>],
+    ) -> Self {
+        let of_pages = layout.versions(areas);
+        let mut part = MapPart {
+            layout,
+            versions: of_pages.iter().map(|versions| Some(versions.first()?.0)).collect(),
+            is_listed: vec![false; layout.logical_units as usize],
+            places: Vec::new(),
+        };
+        for (page, of_page) in (0..).zip(&of_pages) {
+            let content = of_page.first().and_then(|(_, places)| contents.get(&places[0]));
+            for (at, lpn) in layout.units_of(page).enumerate() {
+                let version = &mut versions[lpn.idx()];
+                let place = content.and_then(|content| content[at]);
+                let there = place.and_then(|ppn| areas.readable(ppn)).filter(|spare| spare.owner == lpn);
+                let is_right = there.map(|spare| spare.version) == *version && there.is_some() == place.is_some();
+                part.is_listed[lpn.idx()] = !is_right || !is_settled(lpn, place);
+                if !part.is_listed[lpn.idx()] {
+                    *version = None;
+                }
+            }
+        }
+        part
+    }
+
+    /// The same without the entries that memory alone had. For faults on purpose.
+    pub fn forget_listed(&mut self) {
+        self.is_listed.fill(false);
+    }
+
+    /// Units whose entries, with an address, the checkpoint holds.
+    pub fn listed(&self, versions: &[Option<u64>]) -> u64 {
+        self.is_listed.iter().zip(versions).filter(|(is_listed, version)| **is_listed && version.is_some()).count()
+            as u64
+    }
+
+    /// Whether a recovery looks at the page of the map with this owner and version; none if the owner is no page of the map.
+    pub fn shows(&self, owner: Lpn, version: u64) -> Option<bool> {
+        let (page, _) = self.layout.page_of(owner)?;
+        Some(self.versions[page as usize] == Some(version))
+    }
+
+    /// Whether the entry of a unit was read from the map on flash, and says another address.
+    pub fn is_elsewhere(&self, owner: Lpn, ppn: Ppn) -> bool {
+        self.places.get(owner.idx()).is_some_and(|place| place.is_some_and(|place| place != ppn))
+    }
+}
+
+/// What a recovery has read of the map on flash.
+#[derive(Clone, Debug, Default)]
+pub struct MapRead {
+    /// The pages that it reads, each with the addresses of its copies.
+    pub reads: Vec<Vec<Ppn>>,
+    /// By page of the map: what is kept of it, if it is on flash.
+    pub kept: Vec<Option<KeptPage>>,
+    /// Entries that name another unit's data. There are none unless the drive has a fault.
+    pub wrong: u32,
+}
+
+/// A page of the map that a recovery keeps.
+#[derive(Clone, Debug)]
+pub struct KeptPage {
+    /// What it says.
+    pub content: MapContent,
+    /// Whether it is the newest version.
+    pub is_newest: bool,
+}
+
+/// What an entry on flash says of a unit after a power cut.
+enum Entry {
+    /// The unit is there, or nowhere, or the scan has found it.
+    Is(Option<Ppn>),
+    /// Data that never came to flash, or has been erased.
+    Dangling,
+}
+
+impl Checkpoint {
+    /// Reads the map on flash: the checkpoint with all entries, and what was read. A checkpoint of a whole map is as it was.
+    pub fn read_map(&self, areas: &SpareAreas, contents: &MapContents) -> (Checkpoint, Option<MapRead>) {
+        let mut whole = self.clone();
+        let (Some(part), Some(before)) = (&mut whole.map, &self.map) else { return (whole, None) };
+        let layout = before.layout;
+        let mut is_later = vec![false; layout.logical_units as usize];
+        for (_, spare) in areas.all_readable().filter(|(ppn, spare)| self.is_later(*ppn, spare)) {
+            is_later.get_mut(spare.owner.idx()).into_iter().for_each(|later| *later = true);
+        }
+        part.places = vec![None; layout.logical_units as usize];
+        let mut read = MapRead::default();
+        for (page, mut of_page) in (0..).zip(layout.versions(areas)) {
+            let named = before.versions[page as usize];
+            of_page.retain(|(version, _)| Some(*version) >= named);
+            let mut last = 0;
+            for (at, lpn) in layout.units_of(page).enumerate().filter(|(_, lpn)| !before.is_listed[lpn.idx()]) {
+                let said = of_page.iter().map(|(_, places)| contents[&places[0]][at]);
+                let mut entries = said.map(|said| self.entry(said, areas, is_later[lpn.idx()])).zip(0..);
+                if let Some((Entry::Is(place), version)) = entries.find(|(entry, _)| matches!(entry, Entry::Is(_))) {
+                    last = last.max(version);
+                    let spare = place.and_then(|ppn| areas.readable(ppn));
+                    let own = spare.filter(|spare| spare.owner == lpn);
+                    read.wrong += u32::from(place.is_some() && own.is_none());
+                    part.places[lpn.idx()] = place.filter(|_| own.is_some());
+                    whole.versions[lpn.idx()] = own.map(|spare| spare.version);
+                } else {
+                    last = last.max(of_page.len().saturating_sub(1));
+                }
+            }
+            part.versions[page as usize] = of_page.get(last).map(|(version, _)| *version);
+            let kept = |(_, places): &(u64, Vec<Ppn>)| KeptPage {
+                content: Arc::clone(&contents[&places[0]]),
+                is_newest: last == 0,
+            };
+            read.kept.push(of_page.get(last).map(kept));
+            read.reads.extend(of_page.into_iter().take(last + 1).map(|(_, places)| places));
+        }
+        (whole, Some(read))
+    }
+
+    /// What an entry says. `is_later`: the scan has found data of the unit that was programmed since the checkpoint.
+    fn entry(&self, said: Option<Ppn>, areas: &SpareAreas, is_later: bool) -> Entry {
+        match said {
+            Some(_) if is_later => Entry::Is(None),
+            None => Entry::Is(None),
+            Some(ppn) => match areas.get(ppn) {
+                Some(spare) if !self.is_later(ppn, spare) => Entry::Is(Some(ppn)),
+                _ => Entry::Dangling,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load;
+    use crate::device::Geometry;
+    use crate::device::spare::Spare;
+
+    const LAYOUT: MapLayout = MapLayout { logical_units: 4, entries_per_page: 2, copies: 1 };
+    /// The first page of the map, as an owner.
+    const PAGE: u32 = LAYOUT.logical_units;
+
+    /// A drive of which these pages are on flash: address, owner, version and number of the program.
+    fn areas(pages: &[(u32, u32, u64, u64)]) -> SpareAreas {
+        let text = "[device]\npreset = \"limit\"\nchannels = 1\nways = 1\nblocks_per_plane = 16\npages_per_block = 8\nspare_fraction = 0.5";
+        let config = load(text, "test", &[]).expect("a valid configuration");
+        let mut areas = SpareAreas::new(&Geometry::new(&config.ssd().device, config.ssd().device.page_bytes));
+        for &(ppn, owner, version, program) in pages {
+            areas.program(Ppn(ppn), Spare { owner: Lpn(owner), version, program, is_torn: false });
+        }
+        areas
+    }
+
+    fn says(entries: [Option<u32>; 2]) -> MapContent {
+        entries.map(|ppn| ppn.map(Ppn)).into()
+    }
+
+    /// Units 0 and 1 at addresses 0 and 1, and the page of the map that says so at 16. The checkpoint is begun before program 10.
+    const BEFORE: [(u32, u32, u64, u64); 3] = [(0, 0, 1, 1), (1, 1, 2, 2), (16, PAGE, 3, 3)];
+
+    fn checkpoint(dirty: Option<Lpn>, contents: &MapContents) -> Checkpoint {
+        let (areas, map) = (areas(&BEFORE), [Some(Ppn(0)), Some(Ppn(1)), None, None].into_iter());
+        Checkpoint::new(&areas, map, &BTreeMap::new(), 10)
+            .beside_map(LAYOUT, &areas, contents, |lpn, _| Some(lpn) != dirty)
+    }
+
+    /// What is read of the map when these pages have been programmed since: the number of reads, the version that is kept, and the addresses
+    /// of units 0 and 1 by the map alone.
+    fn read(since: &[(u32, u32, u64, u64)], contents: &MapContents) -> (usize, Option<u64>, [Option<u32>; 2]) {
+        let areas = areas(&[&BEFORE[..], since].concat());
+        let (whole, read) = checkpoint(None, contents).read_map(&areas, contents);
+        let (part, read) = (whole.map.expect("a map on flash"), read.expect("a map on flash"));
+        assert_eq!(read.wrong, 0);
+        let place = |unit: usize| part.places[unit].map(|ppn| ppn.0);
+        (read.reads.len(), part.versions[0], [place(0), place(1)])
+    }
+
+    #[test]
+    fn an_entry_of_data_that_never_came_to_flash_is_read_from_the_version_before() {
+        let contents = MapContents::from([(Ppn(16), says([Some(0), Some(1)])), (Ppn(17), says([Some(2), Some(1)]))]);
+        assert_eq!(read(&[], &contents), (1, Some(3), [Some(0), Some(1)]));
+        // The new page of the map says that unit 0 is at address 2, which is erased: the page before counts.
+        let new_page = (17, PAGE, 5, 12);
+        assert_eq!(read(&[new_page], &contents), (2, Some(3), [Some(0), Some(1)]));
+        // The scan finds the unit there, or a newer version elsewhere: the new page counts.
+        for found in [(2, 0, 4, 11), (3, 0, 6, 13)] {
+            assert_eq!(read(&[new_page, found], &contents), (1, Some(5), [None, Some(1)]));
+        }
+    }
+
+    #[test]
+    fn an_entry_that_memory_alone_has_is_in_the_checkpoint() {
+        let contents = MapContents::from([(Ppn(16), says([Some(0), Some(1)]))]);
+        let versions = |dirty| checkpoint(dirty, &contents).versions;
+        assert_eq!(versions(None), [None; 4]);
+        assert_eq!(versions(Some(Lpn(1))), [None, Some(2), None, None]);
+        let old = MapContents::from([(Ppn(16), says([Some(0), Some(7)]))]);
+        assert_eq!(checkpoint(None, &old).versions, [None, Some(2), None, None], "flash says another address");
+        let places = checkpoint(None, &old).read_map(&areas(&BEFORE), &old).0.map.expect("a map on flash").places;
+        assert_eq!(places, [Some(Ppn(0)), None, None, None], "what flash says of that unit does not count");
+    }
+}
