@@ -18,8 +18,9 @@ use crate::units::{BlockId, DieId, OpId, Ppn};
 /// Erases of a block that a snapshot can speak of, so that no run comes to the end of the count.
 const ERASES_MAX: u32 = 1 << 31;
 
-/// What a block has been through and what is planned for it.
+/// What a block has been through and what is planned for it. Aligned, so that none lies in two cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(align(32))]
 struct Block {
     erases: u32,
     /// The drive's count of erases when this block was last erased.
@@ -30,10 +31,20 @@ struct Block {
     row: u32,
     /// Pages whose program has ended since the last erase.
     programmed: u16,
+    /// Pages from the first one on that are all programmed.
+    prefix: u16,
     /// Pages up to the last one whose program has started.
     frontier: u16,
     /// Pages up to the last one whose program is planned.
     planned: u16,
+}
+
+impl Block {
+    /// Whether a page is programmed behind an erased one.
+    #[inline(always)]
+    fn has_gaps(&self) -> bool {
+        self.programmed != self.prefix
+    }
 }
 
 /// The array.
@@ -41,8 +52,9 @@ struct Block {
 pub struct Array {
     geometry: Geometry,
     order: ProgramOrder,
-    /// A bit per page: programmed and not erased since.
-    programmed: FlatTable<u64>,
+    /// A bit per page: programmed behind an erased one. Most blocks are programmed from front to back and have no such page: their
+    /// bits are not touched.
+    behind_gaps: FlatTable<u64>,
     words_per_block: usize,
     blocks: FlatTable<Block>,
     /// For each block with programs that are planned but not ended, the operation of each page.
@@ -68,7 +80,7 @@ impl Array {
     pub fn new(geometry: Geometry, order: ProgramOrder) -> Self {
         let words_per_block = (geometry.pages_per_block as usize).div_ceil(64);
         Array {
-            programmed: zeroed(geometry.blocks as usize * words_per_block).into(),
+            behind_gaps: zeroed(geometry.blocks as usize * words_per_block).into(),
             words_per_block,
             blocks: vec![Block::default(); geometry.blocks as usize].into(),
             pending: Vec::new(),
@@ -106,21 +118,25 @@ impl Array {
     /// Is this page programmed?
     #[inline(always)]
     pub fn is_programmed(&self, at: FlashAddress) -> bool {
+        let info = &self.blocks[at.block.idx()];
+        at.page < u32::from(info.prefix) || (info.has_gaps() && self.is_behind_gap(at))
+    }
+
+    #[cold]
+    fn is_behind_gap(&self, at: FlashAddress) -> bool {
         let (word, bit) = self.bit(at);
-        self.programmed[word] >> bit & 1 != 0
+        self.behind_gaps[word] >> bit & 1 != 0
     }
 
     /// Fetches what a read or an overwrite of this address will touch.
     #[inline(always)]
     pub fn prefetch(&self, ppn: Ppn) {
-        let at = self.geometry.place(ppn);
-        prefetch(&self.programmed, self.bit(at).0);
-        prefetch(&self.blocks, at.block.idx());
+        prefetch(&self.blocks, self.geometry.block_of(ppn).idx());
     }
 
     /// Whether two arrays on which nothing is under way hold the same: the same pages are programmed, after the same erases.
     pub(crate) fn holds_same(&self, other: &Array) -> bool {
-        self.programmed.iter().eq(other.programmed.iter())
+        self.behind_gaps.iter().eq(other.behind_gaps.iter())
             && self.blocks.iter().eq(other.blocks.iter())
             && self.total_erases == other.total_erases
     }
@@ -231,22 +247,52 @@ impl Array {
     }
 
     /// A program ends. Returns true if the block is now fully programmed.
-    #[inline]
+    #[inline(always)]
     pub fn end_program(&mut self, at: FlashAddress) -> bool {
-        let (word, bit) = self.bit(at);
-        if self.programmed[word] >> bit & 1 != 0 {
+        if self.is_programmed(at) {
             violation("a second program of a page without an erase", at);
         }
-        self.programmed[word] |= 1 << bit;
-        let info = &mut self.blocks[at.block.idx()];
-        info.programmed += 1;
-        self.programmed_pages[at.die.idx()] += 1;
-        let full = u32::from(info.programmed) == self.geometry.pages_per_block;
+        let full = self.count_page(at) == self.geometry.pages_per_block;
         if full {
             cold_path();
             self.free_row(at.block);
         }
         full
+    }
+
+    /// Counts an erased page as programmed. Returns the programmed pages of its block.
+    #[inline(always)]
+    fn count_page(&mut self, at: FlashAddress) -> u32 {
+        self.programmed_pages[at.die.idx()] += 1;
+        let info = &mut self.blocks[at.block.idx()];
+        info.programmed += 1;
+        let programmed = u32::from(info.programmed);
+        if at.page == u32::from(info.prefix) {
+            info.prefix += 1;
+        } else {
+            cold_path();
+            let (word, bit) = self.bit(at);
+            self.behind_gaps[word] |= 1 << bit;
+        }
+        if self.blocks[at.block.idx()].has_gaps() {
+            cold_path();
+            self.close_gap(at.block);
+        }
+        programmed
+    }
+
+    /// The pages behind a gap that is closed belong to the prefix.
+    #[inline(never)]
+    fn close_gap(&mut self, block: BlockId) {
+        while self.blocks[block.idx()].has_gaps() {
+            let (word, bit) =
+                self.bit(FlashAddress { page: u32::from(self.blocks[block.idx()].prefix), ..self.first(block) });
+            if self.behind_gaps[word] >> bit & 1 == 0 {
+                return;
+            }
+            self.behind_gaps[word] &= !(1 << bit);
+            self.blocks[block.idx()].prefix += 1;
+        }
     }
 
     /// A read starts.
@@ -284,15 +330,17 @@ impl Array {
 
     /// An erase ends.
     pub fn end_erase(&mut self, block: BlockId) {
-        let start = block.idx() * self.words_per_block;
-        self.programmed[start..start + self.words_per_block].fill(0);
+        if self.blocks[block.idx()].has_gaps() {
+            let start = block.idx() * self.words_per_block;
+            self.behind_gaps[start..start + self.words_per_block].fill(0);
+        }
         self.free_row(block);
         self.total_erases += 1;
         let info = &mut self.blocks[block.idx()];
         self.programmed_pages[self.geometry.die_of_block(block).idx()] -= u32::from(info.programmed);
         info.erases += 1;
         info.erased_at = self.total_erases as u32;
-        (info.programmed, info.frontier, info.planned) = (0, 0, 0);
+        (info.programmed, info.prefix, info.frontier, info.planned) = (0, 0, 0, 0);
     }
 
     /// Puts data on the first `pages` pages of an erased block without a clock: how start states are laid down.
@@ -300,9 +348,8 @@ impl Array {
         let info = &mut self.blocks[block.idx()];
         assert_eq!(info.planned, 0, "a start state is laid down on erased blocks");
         self.programmed_pages[self.geometry.die_of_block(block).idx()] += pages;
-        (info.planned, info.frontier, info.programmed) = (pages as u16, pages as u16, pages as u16);
-        let first = block.idx() * self.words_per_block;
-        set_first_bits(&mut self.programmed[first..first + self.words_per_block], pages);
+        let pages = pages as u16;
+        (info.planned, info.frontier, info.programmed, info.prefix) = (pages, pages, pages, pages);
     }
 
     /// Erases since the start of the run, by the counts of all blocks.
@@ -337,7 +384,7 @@ impl Array {
     /// programmed, although nothing can be read there.
     pub fn after_cut(&self, torn: &[FlashAddress]) -> Array {
         let mut array = Array {
-            programmed: self.programmed.clone(),
+            behind_gaps: self.behind_gaps.clone(),
             blocks: self.blocks.clone(),
             programmed_pages: self.programmed_pages.clone(),
             total_erases: self.total_erases,
@@ -353,11 +400,8 @@ impl Array {
 
     /// Counts a page as programmed, although nothing can be read there.
     fn give_up(&mut self, at: FlashAddress) {
-        let (word, bit) = self.bit(at);
-        if self.programmed[word] >> bit & 1 == 0 {
-            self.programmed[word] |= 1 << bit;
-            self.blocks[at.block.idx()].programmed += 1;
-            self.programmed_pages[at.die.idx()] += 1;
+        if !self.is_programmed(at) {
+            self.count_page(at);
         }
     }
 
@@ -382,7 +426,12 @@ impl Array {
         }
         out.u32s(self.blocks.iter().map(|block| block.erases));
         out.u32s(self.blocks.iter().map(|block| block.erased_at));
-        out.u64s(&self.programmed);
+        let mut words = vec![0; self.words_per_block];
+        for (block, behind_gaps) in self.blocks.iter().zip(self.behind_gaps.chunks(self.words_per_block)) {
+            set_first_bits(&mut words, u32::from(block.prefix));
+            words.iter_mut().zip(behind_gaps).for_each(|(word, behind)| *word |= behind);
+            out.u64s(&words);
+        }
     }
 
     /// Reads the array of a drive at rest into a new one.
@@ -393,7 +442,7 @@ impl Array {
         let (count, blocks) = (self.blocks.len(), &mut self.blocks);
         from.u32s(count, |at, erases| blocks[at].erases = erases)?;
         from.u32s(count, |at, erased_at| blocks[at].erased_at = erased_at)?;
-        from.fill_u64s(&mut self.programmed)?;
+        from.fill_u64s(&mut self.behind_gaps)?;
         require(self.erase_counts().all(|erases| erases < ERASES_MAX), "a block with too many erases")?;
         self.total_erases = self.erase_counts().map(u64::from).sum();
         self.erases_before = self.total_erases;
@@ -403,14 +452,16 @@ impl Array {
     /// Counts the programmed pages of a block that has been read from a file.
     fn count_programmed(&mut self, block: BlockId) -> Result<(), Flaw> {
         let first = block.idx() * self.words_per_block;
-        let words = &self.programmed[first..first + self.words_per_block];
+        let words = &mut self.behind_gaps[first..first + self.words_per_block];
         let programmed: u32 = words.iter().map(|word| word.count_ones()).sum();
         let last = words.iter().rposition(|&word| word != 0);
         let end = last.map_or(0, |at| 64 * (at as u32 + 1) - words[at].leading_zeros());
         require(end <= self.geometry.pages_per_block, "a programmed page beyond its block")?;
+        let prefix = take_first_bits(words);
         self.programmed_pages[self.geometry.die_of_block(block).idx()] += programmed;
         let info = &mut self.blocks[block.idx()];
         (info.programmed, info.frontier, info.planned) = (programmed as u16, end as u16, end as u16);
+        info.prefix = prefix as u16;
         Ok(())
     }
 
@@ -460,6 +511,21 @@ impl Array {
     }
 }
 
+/// Clears the bits of a row of words before the first one that is not set. Returns their number.
+fn take_first_bits(words: &mut [u64]) -> u32 {
+    let mut count = 0;
+    for word in words {
+        let ones = word.trailing_ones();
+        count += ones;
+        if ones < u64::BITS {
+            *word &= u64::MAX << ones;
+            return count;
+        }
+        *word = 0;
+    }
+    count
+}
+
 #[inline(always)]
 fn violation(what: &str, at: FlashAddress) -> ! {
     stop(what, at.die, at.block, at.page) // in parts: a place that is passed whole has to be in memory, in good runs too
@@ -471,4 +537,78 @@ fn stop(what: &str, die: DieId, block: BlockId, page: u32) -> ! {
     panic!(
         "the NAND referee stops the run: {what} (die {die}, block {block}, page {page}); this is a fault of the simulator"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::load;
+    use crate::progress::{Progress, Watch};
+
+    const PAGES: u32 = 130; // three words of bits, the last of them not full
+
+    fn array() -> Array {
+        let sets =
+            ["channels=1", "ways=1", "planes=1", "pages_per_block=130", "blocks_per_plane=16", "logical_bytes=4MB"];
+        let config = load("device.preset = \"limit\"", "test", &sets.map(|set| format!("device.{set}")));
+        let config = config.expect("a valid drive");
+        Array::new(Geometry::new(&config.ssd().device, 4096), ProgramOrder::Any)
+    }
+
+    fn place(block: u32, page: u32) -> FlashAddress {
+        FlashAddress { die: DieId(0), block: BlockId(block), page }
+    }
+
+    proptest! {
+        /// Pages programmed in any order, or given up, with erases, power cuts and snapshots between.
+        #[test]
+        fn knows_which_pages_are_programmed(
+            steps in prop::collection::vec((0..8u8, 0..2u32, 0..PAGES, 1..40u32), 1..60),
+        ) {
+            let (mut array, mut programmed) = (array(), [BTreeSet::new(), BTreeSet::new()]);
+            for (step, block, first, count) in steps {
+                let pages = &mut programmed[block as usize];
+                match step {
+                    0 => {
+                        array.end_erase(BlockId(block));
+                        pages.clear();
+                    }
+                    1 => array = array.after_cut(&[]),
+                    2 => {
+                        let mut file = Vec::new();
+                        let mut out = StateWriter::new(&mut file, 7);
+                        array.save(&mut out);
+                        out.finish().expect("a drive at rest");
+                        let mut restored = Array::new(array.geometry.clone(), ProgramOrder::Any);
+                        let mut go_on = |_: &Progress| true;
+                        let (mut file, mut watch) = (&file[..], Watch::new(&mut go_on));
+                        restored.restore(&mut StateReader::new(&mut file, 7, &mut watch)).expect("whole and sound");
+                        array = restored;
+                    }
+                    3 => {
+                        let end = array.planned_pages(BlockId(block));
+                        array.give_up_gaps(BlockId(block));
+                        pages.extend(0..end);
+                    }
+                    _ => for page in first..PAGES.min(first + count) {
+                        if pages.insert(page) {
+                            array.plan_program(place(block, page), OpId(0));
+                            array.start_program(place(block, page));
+                            prop_assert_eq!(array.end_program(place(block, page)), pages.len() == PAGES as usize);
+                        }
+                    },
+                }
+                for (block, pages) in (0..).zip(&programmed) {
+                    for page in 0..PAGES {
+                        prop_assert_eq!(array.is_programmed(place(block, page)), pages.contains(&page));
+                    }
+                }
+                prop_assert_eq!(array.programmed_pages(DieId(0)) as usize, programmed.iter().map(BTreeSet::len).sum::<usize>());
+            }
+        }
+    }
 }
