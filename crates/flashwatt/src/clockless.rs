@@ -7,6 +7,7 @@ use crate::connector::{Extent, Request, RequestKind, Upcoming};
 use crate::device::{Array, Geometry};
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
+use crate::mem::set_first_bits;
 use crate::operation::OpKind;
 use crate::units::{DieId, Lpn, OpId, Ppn};
 
@@ -40,6 +41,8 @@ pub struct Clockless<'a, T: Tally = ()> {
     /// The flash.
     pub array: &'a mut Array,
     ops: Vec<PlannedOp>,
+    /// A bit for each die that may have background work, in words of 64 dies.
+    due: Vec<u64>,
     /// Flash operations carried out so far.
     operations: u64,
     tally: T,
@@ -75,7 +78,9 @@ impl<'a> Clockless<'a> {
 impl<'a, T: Tally> Clockless<'a, T> {
     /// As [`Clockless::new`], with an observer.
     pub fn observed(geometry: &Geometry, firmware: &'a mut Firmware, array: &'a mut Array, tally: T) -> Self {
-        Clockless { geometry: geometry.clone(), firmware, array, ops: Vec::new(), operations: 0, tally }
+        let mut due = vec![0; geometry.dies.div_ceil(u64::BITS) as usize];
+        set_first_bits(&mut due, geometry.dies);
+        Clockless { geometry: geometry.clone(), firmware, array, ops: Vec::new(), due, operations: 0, tally }
     }
 
     /// Flash operations carried out so far.
@@ -131,24 +136,61 @@ impl<'a, T: Tally> Clockless<'a, T> {
         Ok(())
     }
 
-    /// Does all background work that is due. Returns whether there was any.
+    /// Does the background work of all dies, in their order. Returns whether there was any.
     fn background(&mut self) -> bool {
         let mut any = false;
-        for die in (0..self.geometry.dies).map(DieId) {
-            while self.firmware.ftl.wants_background(die, &self.firmware.blocks) {
-                self.firmware.background(die, self.array);
-                if self.firmware.plan.ops().is_empty() {
-                    break;
-                }
-                self.carry_out();
-                any = true;
+        for word in 0..self.due.len() {
+            let mut ahead = u64::MAX; // a die may wake others
+            while self.due[word] & ahead != 0 {
+                let bit = (self.due[word] & ahead).trailing_zeros();
+                ahead = (u64::MAX << bit) << 1;
+                any |= self.background_of(DieId(word as u32 * u64::BITS + bit));
             }
         }
+        debug_assert!((0..self.geometry.dies).map(DieId).all(|die| self.is_due(die) || !self.wants_background(die)));
         any
+    }
+
+    /// Does the background work of a die. Returns whether there was any.
+    fn background_of(&mut self, die: DieId) -> bool {
+        let mut any = false;
+        while self.wants_background(die) {
+            self.firmware.background(die, self.array);
+            if self.firmware.plan.ops().is_empty() {
+                self.note_woken();
+                return any; // it waits for something
+            }
+            self.carry_out();
+            any = true;
+        }
+        self.due[(die.0 / u64::BITS) as usize] &= !(1 << (die.0 % u64::BITS));
+        any
+    }
+
+    fn wants_background(&self, die: DieId) -> bool {
+        self.firmware.ftl.wants_background(die, &self.firmware.blocks)
+    }
+
+    #[inline(always)]
+    fn wake(&mut self, die: DieId) {
+        self.due[(die.0 / u64::BITS) as usize] |= 1 << (die.0 % u64::BITS);
+    }
+
+    fn is_due(&self, die: DieId) -> bool {
+        self.due[(die.0 / u64::BITS) as usize] >> (die.0 % u64::BITS) & 1 != 0
+    }
+
+    /// Notes the dies that the last plan woke.
+    #[inline(always)]
+    fn note_woken(&mut self) {
+        for at in 0..self.firmware.plan.woken().len() {
+            self.wake(self.firmware.plan.woken()[at]);
+        }
     }
 
     fn carry_out(&mut self) {
         self.tally.planned(&self.firmware.plan);
+        self.note_woken();
         if let [op] = self.firmware.plan.ops()
             && op.kind != OpKind::Erase
         {
@@ -187,6 +229,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
         self.array.start_program(at);
         if self.array.end_program(at) {
             self.firmware.blocks.close(at.block);
+            self.wake(at.die);
         }
     }
 
@@ -195,5 +238,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
         self.array.start_erase(block);
         self.array.end_erase(block);
         self.firmware.erased(block, self.array);
+        self.note_woken();
+        self.wake(self.geometry.die_of_block(block));
     }
 }
