@@ -37,6 +37,12 @@ impl ChannelSet {
         self.bits |= u64::from(really) << (channel.0 >> self.shift);
     }
 
+    /// Adds the channels of another set for the same number of channels.
+    #[inline(always)]
+    pub fn add_all(&mut self, other: &ChannelSet) {
+        self.bits |= other.bits;
+    }
+
     /// Takes the lowest channels that share a bit.
     #[inline(always)]
     pub fn take_lowest(&mut self) -> Option<Range<u32>> {

@@ -1,8 +1,9 @@
 //! Dispatch on channels that compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
 //!
-//! The oldest candidate of all channels starts first. The age of each channel's candidate is kept until the choices of one of its
-//! dies may have changed ([`super::queues::Channel::stale`]). So a start needs a look at the ages, not at all queues.
+//! The oldest candidate of all channels starts first. Each channel's candidate is kept until the choices of one of its dies may
+//! have changed ([`super::queues::Channel::stale`]). So a start needs a look at the ages of candidates, not at all queues.
 
+use super::channel_set::ChannelSet;
 use super::dispatch::{Candidate, Choice};
 use super::queues::Channel;
 use super::settings::{self, BusOrder};
@@ -24,8 +25,16 @@ pub(super) struct Competition {
     slot_free_at: Nanos,
     /// Whether the slot has an event at that time.
     slot_is_set: bool,
-    /// By channel, the age of its candidate at the last look; [`NONE`] without one.
-    ages: Vec<u64>,
+    /// By channel, its candidate at the last look.
+    candidates: Vec<Kept>,
+}
+
+/// A channel's candidate.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// Its age, as [`Controller::age`] has it; [`NONE`] without a candidate.
+    age: u64,
+    candidate: Option<Candidate>,
 }
 
 /// Older than no candidate.
@@ -41,7 +50,7 @@ impl Competition {
             switch_ns: timing.channel_switch_ns,
             slot_free_at: 0,
             slot_is_set: false,
-            ages: vec![NONE; geometry.channels as usize],
+            candidates: vec![Kept { age: NONE, candidate: None }; geometry.channels as usize],
         })
     }
 }
@@ -65,7 +74,10 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let Some(mut competition) = self.competition.take() else { return };
-        while let Some(channels) = self.changed.take_lowest() {
+        let mut looked_at = ChannelSet::new(self.geometry.channels);
+        loop {
+            looked_at.add_all(&self.changed);
+            let Some(channels) = self.changed.take_lowest() else { break };
             for channel in channels {
                 self.dispatch_uncontested(&mut competition, agenda, ChannelId(channel), firmware, flash);
             }
@@ -73,8 +85,7 @@ impl Controller {
                 // A step of background work may change a channel that has been looked at before.
                 self.start_oldest(&mut competition, agenda, firmware, flash);
                 if self.bus_order == BusOrder::CommandFirst {
-                    (0..self.geometry.channels)
-                        .for_each(|channel| self.send_all_data(agenda, ChannelId(channel), flash));
+                    self.send_data_behind_commands(&mut looked_at, agenda, flash);
                 }
             }
         }
@@ -91,15 +102,15 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let now = agenda.now();
-        while self.power_left(competition) > 0 && self.channels.iter().any(Channel::has_work) {
+        while self.power_left(competition) > 0 {
             if now < competition.slot_free_at {
-                if !competition.slot_is_set {
+                if !competition.slot_is_set && self.channels.iter().any(Channel::has_work) {
                     competition.slot_is_set = true;
-                    agenda.reset(self.first_seat + self.slot_event(), competition.slot_free_at);
+                    agenda.set_free(self.first_seat + self.slot_event(), competition.slot_free_at);
                 }
                 return;
             }
-            let Some((channel, candidate)) = self.oldest_of_channels(competition, agenda) else { return };
+            let Some((channel, candidate)) = self.oldest_of_channels(competition, now) else { return };
             if let Some(chosen) = self.commit(now, channel, candidate, firmware, flash) {
                 self.start(agenda, channel, chosen, flash);
                 self.is_bus_taken(agenda, channel);
@@ -107,6 +118,21 @@ impl Controller {
                 competition.slot_is_set = false;
             }
         }
+    }
+
+    /// Sends the data that waited for commands which cannot start now. On other channels than these no data waits for a free bus: it
+    /// would have been sent before.
+    #[inline(always)]
+    fn send_data_behind_commands<P: Probe>(
+        &mut self,
+        channels: &mut ChannelSet,
+        agenda: &mut Agenda,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        while let Some(some) = channels.take_lowest() {
+            some.for_each(|channel| self.send_all_data(agenda, ChannelId(channel), flash));
+        }
+        debug_assert!(self.channels.iter().all(|bus| bus.data_waits == 0 || bus.bus_free_at > agenda.now()));
     }
 
     /// Starts the work of a channel that no other channel competes for: data transfers, and operations while the power budget
@@ -154,39 +180,35 @@ impl Controller {
         older
     }
 
-    /// The channel with the oldest candidate, and that candidate.
-    fn oldest_of_channels(
-        &mut self,
-        competition: &mut Competition,
-        agenda: &mut Agenda,
-    ) -> Option<(ChannelId, Candidate)> {
-        let mut oldest = (NONE, None);
+    /// The channel with the oldest candidate among those whose bus is free, and that candidate.
+    #[inline(always)]
+    fn oldest_of_channels(&mut self, competition: &mut Competition, now: Nanos) -> Option<(ChannelId, Candidate)> {
+        let mut oldest = (NONE, ChannelId(0));
         for channel in (0..self.geometry.channels).map(ChannelId) {
-            if self.channels[channel.idx()].has_work() && !self.is_bus_taken(agenda, channel) {
-                let age = self.age_of(competition, channel);
-                oldest = if age < oldest.0 { (age, Some(channel)) } else { oldest };
+            let age = self.age_of(competition, channel);
+            if age < oldest.0 && now >= self.channels[channel.idx()].bus_free_at {
+                oldest = (age, channel);
             }
         }
-        let channel = oldest.1?;
-        Some((channel, self.peek(channel)?))
+        Some((oldest.1, competition.candidates[oldest.1.idx()].candidate.filter(|_| oldest.0 != NONE)?))
     }
 
     /// The age of a channel's candidate.
     #[inline(always)]
     fn age_of(&mut self, competition: &mut Competition, channel: ChannelId) -> u64 {
-        let age = &mut competition.ages[channel.idx()];
+        let kept = &mut competition.candidates[channel.idx()];
         if self.channels[channel.idx()].stale != 0 {
-            *age = self.age_by_queues(channel);
+            *kept = self.look(channel);
             self.channels[channel.idx()].stale = 0;
         }
-        let age = *age;
-        debug_assert_eq!(age, self.age_by_queues(channel), "what can change a candidate makes its channel stale");
-        age
+        debug_assert_eq!(kept.age, self.look(channel).age, "what can change a candidate makes its channel stale");
+        kept.age
     }
 
     #[inline(never)]
-    fn age_by_queues(&mut self, channel: ChannelId) -> u64 {
-        self.peek(channel).map_or(NONE, |candidate| self.age(candidate))
+    fn look(&mut self, channel: ChannelId) -> Kept {
+        let candidate = self.peek(channel);
+        Kept { age: candidate.map_or(NONE, |candidate| self.age(candidate)), candidate }
     }
 
     /// A candidate's age: its plan number. Background work without a plan has the plan number that was free when the die asked
