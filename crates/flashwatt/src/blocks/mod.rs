@@ -1,14 +1,21 @@
 //! The state of blocks that follows from the map: valid pages, free blocks, candidates for collection.
 
+mod by_age;
 mod persist;
 mod rebuild;
+mod start_pages;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::device::{Geometry, WearView};
 use crate::mem::{FlatTable, advise_huge, prefetch, set_first_bits, sparse, zeroed};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
+use by_age::ByAge;
+use start_pages::ScatteredPages;
+pub(crate) use start_pages::{Scatter, StartPages};
 
 mod view;
 
@@ -51,8 +58,8 @@ pub struct BlockTable {
     words_per_block: usize,
     /// The logical page (+ 1) whose data was last written to each physical address; 0 for what it starts with; [`ERASED`].
     lpns: FlatTable<u32>,
-    /// Whether addresses start with [`Geometry::filled_lpn`]. If not, they start with nothing.
-    starts_filled: bool,
+    /// What addresses start with.
+    starts: StartPages,
     dies: FlatTable<DieBlocks>,
     /// Counts closed blocks: a block's age is the number of blocks closed after it.
     closings: u32,
@@ -62,7 +69,10 @@ struct DieBlocks {
     free: VecDeque<BlockId>,
     /// Number of valid map units.
     valid: u32,
+    /// Number of candidates for policies.
+    candidates: u32,
     fewest: RefCell<FewestValid>,
+    by_age: RefCell<ByAge>,
 }
 
 impl BlockTable {
@@ -83,12 +93,14 @@ impl BlockTable {
             valid: zeroed(geometry.blocks as usize * words_per_block).into(),
             words_per_block,
             lpns: sparse(geometry.physical_units() as usize).into(),
-            starts_filled: false,
+            starts: StartPages::Nowhere,
             dies: (0..geometry.dies)
                 .map(|die| DieBlocks {
                     free: geometry.blocks_of(DieId(die)).collect(),
                     valid: 0,
+                    candidates: 0,
                     fewest: RefCell::new(FewestValid::default()),
+                    by_age: RefCell::new(ByAge::default()),
                 })
                 .collect(),
             closings: 0,
@@ -132,6 +144,7 @@ impl BlockTable {
 
     /// Marks a block that its owner collects by itself: until its erase it is no candidate for policies.
     pub fn set_apart(&mut self, block: BlockId) {
+        self.uncount_candidate(block);
         self.info[block.idx()].apart = true;
     }
 
@@ -151,15 +164,50 @@ impl BlockTable {
         self.closings = self.closings.wrapping_add(1);
         info.state = BlockState::Closed;
         info.closed_at = self.closings;
-        let (valid, die) = (info.valid, self.geometry.die_of_block(block));
-        let dies = &mut self.dies;
-        dies[die.idx()].fewest.get_mut().note(block, valid, &self.info);
+        let valid = info.valid;
+        let is_candidate = self.is_candidate(block);
+        let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
+        die.candidates += u32::from(is_candidate);
+        die.fewest.get_mut().note(block, valid, &self.info);
+        die.by_age.get_mut().add(block, &self.info);
     }
 
     /// Marks a block as victim: it will be collected or erased, and is no candidate any more.
     pub fn condemn(&mut self, block: BlockId) {
         debug_assert!(matches!(self.state(block), BlockState::Open | BlockState::Closed));
+        self.uncount_candidate(block);
         self.info[block.idx()].state = BlockState::Victim;
+    }
+
+    /// A block is about to be no candidate any more, if it is one.
+    fn uncount_candidate(&mut self, block: BlockId) {
+        let is_candidate = self.is_candidate(block);
+        self.dies[self.geometry.die_of_block(block).idx()].candidates -= u32::from(is_candidate);
+    }
+
+    /// Whether a block is a candidate for policies: fully programmed, not collected by its owner, and with at least one page to
+    /// gain.
+    fn is_candidate(&self, block: BlockId) -> bool {
+        let info = &self.info[block.idx()];
+        info.state == BlockState::Closed && !info.apart && self.gains(info.valid)
+    }
+
+    /// Whether the valid map units of a block fit into fewer pages than it has. Collection of other blocks gains no page, and
+    /// would never end.
+    #[inline(always)]
+    fn gains(&self, valid: u16) -> bool {
+        u32::from(valid) + self.geometry.units_per_page <= self.geometry.units_per_block
+    }
+
+    /// Number of candidates of a die.
+    fn candidates(&self, die: DieId) -> u32 {
+        self.dies[die.idx()].candidates
+    }
+
+    /// Visits the closed blocks of a die, the oldest first, until `visit` breaks off.
+    fn visit_oldest_first(&self, die: DieId, visit: impl FnMut(BlockId) -> ControlFlow<()>) {
+        let by_age = &mut self.dies[die.idx()].by_age.borrow_mut();
+        by_age.visit(&self.info, self.closings, self.geometry.blocks_of(die), visit);
     }
 
     /// Adds an erased block to its die's free list.
@@ -239,7 +287,7 @@ impl BlockTable {
     #[cold]
     #[inline(never)]
     fn lpn_at_start(&self, ppn: Ppn, entry: u32) -> Option<Lpn> {
-        if self.starts_filled && entry != ERASED { self.geometry.filled_lpn(ppn) } else { None }
+        if entry == ERASED { None } else { self.starts.lpn_at(ppn, &self.geometry) }
     }
 
     /// Marks an address as the current data of `lpn`.
@@ -263,10 +311,12 @@ impl BlockTable {
         self.valid[word] &= !(1 << bit);
         let info = &mut self.info[block.idx()];
         info.valid -= 1;
-        let (valid, state) = (info.valid, info.state);
+        let (valid, state, apart) = (info.valid, info.state, info.apart);
+        let gains_first_page = u32::from(valid) + self.geometry.units_per_page == self.geometry.units_per_block;
         let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
         die.valid -= 1;
         if state == BlockState::Closed {
+            die.candidates += u32::from(gains_first_page & !apart);
             die.fewest.get_mut().note(block, valid, &self.info);
         }
         block
@@ -314,6 +364,17 @@ impl BlockTable {
         self.lpn_at(Ppn(self.geometry.first_ppn(block).0 + unit))
     }
 
+    /// The logical page of a unit some units behind the `from`-th one, valid or not: that of a copy to come.
+    #[inline(always)]
+    pub fn lpn_ahead(&self, block: BlockId, from: u32) -> Option<Lpn> {
+        const AHEAD: u32 = 8;
+        let unit = from + AHEAD;
+        if unit >= self.geometry.units_per_block {
+            return None;
+        }
+        self.lpn_at(Ppn(self.geometry.first_ppn(block).0 + unit))
+    }
+
     /// The logical pages whose data is valid in a block. A caller that changes the table on the way uses
     /// [`Self::next_valid_lpn`].
     pub fn valid_lpns(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
@@ -346,18 +407,26 @@ impl BlockTable {
     /// Puts the data of logical pages on the first `units` addresses of a free block without a clock, as
     /// [`crate::device::Array::lay_down`] does on the array. The block is then open, or closed if it is full.
     pub fn lay_down(&mut self, block: BlockId, units: u32, mut lpn_of: impl FnMut(Ppn) -> Option<Lpn>) {
+        let mut lpns = std::mem::take(&mut self.lpns);
+        self.lay_down_valid(block, units, |ppn| match lpn_of(ppn) {
+            Some(lpn) => {
+                lpns[ppn.idx()] = lpn.0 + 1;
+                true
+            }
+            None => false,
+        });
+        self.lpns = lpns;
+    }
+
+    /// As [`Self::lay_down`], with data that the table learns by [`Self::start_scattered`].
+    pub(crate) fn lay_down_valid(&mut self, block: BlockId, units: u32, mut is_valid: impl FnMut(Ppn) -> bool) {
         self.open(block);
         let first = self.geometry.first_ppn(block).0;
         let row = block.idx() * self.words_per_block;
         let mut valid = 0;
-        for (at, lpns) in self.lpns[first as usize..(first + units) as usize].chunks_mut(64).enumerate() {
-            let mut word = 0u64;
-            for (bit, entry) in (0..).zip(lpns) {
-                if let Some(lpn) = lpn_of(Ppn(first + 64 * at as u32 + bit)) {
-                    word |= 1 << bit;
-                    *entry = lpn.0 + 1;
-                }
-            }
+        for (at, from) in (0..units).step_by(64).enumerate() {
+            let word = (0..(units - from).min(64))
+                .fold(0, |word, bit| word | u64::from(is_valid(Ppn(first + from + bit))) << bit);
             self.valid[row + at] |= word;
             valid += word.count_ones();
         }
@@ -371,7 +440,7 @@ impl BlockTable {
     /// As [`Self::lay_down`], with the data of the start state `filled` ([`Geometry::filled_lpn`]). Its logical pages are not
     /// written to the table, so that the memory of their entries is not touched.
     pub(crate) fn lay_down_filled(&mut self, block: BlockId, units: u32) {
-        self.starts_filled = true;
+        self.starts = StartPages::InOrder;
         self.open(block);
         let first = self.geometry.first_ppn(block).0;
         debug_assert!((first..first + units).all(|ppn| self.geometry.filled_lpn(Ppn(ppn)).is_some()), "data on each");
@@ -382,6 +451,14 @@ impl BlockTable {
         if units == self.geometry.units_per_block {
             self.close(block);
         }
+    }
+
+    /// Scatters the logical pages over all valid addresses of a start state, without entries in the table: one scatter for the
+    /// drive, or one for each die. Returns where they are.
+    pub(crate) fn start_scattered(&mut self, scatters: Vec<Scatter>) -> StartPages {
+        let pages = ScatteredPages::new(self.valid.to_vec(), self.words_per_block, scatters);
+        self.starts = StartPages::Scattered(Arc::new(pages));
+        self.starts.clone()
     }
 
     /// Takes a block out of its die's free list.

@@ -71,7 +71,10 @@ impl BlockTable {
         require(agrees, "the state of a block contradicts its pages")?;
         self.check_units(block, array)?;
         self.info[block.idx()].valid = valid as u16;
-        self.dies[self.geometry.die_of_block(block).idx()].valid += valid;
+        let is_candidate = self.is_candidate(block);
+        let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
+        die.valid += valid;
+        die.candidates += u32::from(is_candidate);
         Ok(())
     }
 

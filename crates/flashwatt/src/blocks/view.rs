@@ -1,5 +1,7 @@
 //! A read-only view of one die's blocks, from which policies decide.
 
+use std::ops::ControlFlow;
+
 use super::{BlockState, BlockTable};
 use crate::device::WearView;
 use crate::rng::Rng;
@@ -33,18 +35,12 @@ impl<'a> BlockView<'a> {
 
     /// Whether this block is a candidate.
     pub fn is_candidate(&self, block: BlockId) -> bool {
-        self.is_closed(block) && self.gains(block)
+        self.blocks.is_candidate(block)
     }
 
     /// Whether this block is fully programmed and collected by policies, not by its owner.
     fn is_closed(&self, block: BlockId) -> bool {
         self.blocks.state(block) == BlockState::Closed && !self.blocks.is_apart(block)
-    }
-
-    /// Whether the valid map units of this block fit into fewer pages than it has. Collection of other blocks
-    /// gains no page, and would never end.
-    fn gains(&self, block: BlockId) -> bool {
-        self.invalid(block) >= self.blocks.geometry().units_per_page
     }
 
     /// A random block of the die, candidate or not, all equally likely.
@@ -62,6 +58,34 @@ impl<'a> BlockView<'a> {
         Some(Choice { block, searches })
     }
 
+    /// As [`Self::best`], by a score of a block's age and number of valid map units. It must not fall with the age, nor rise with
+    /// the valid units. So the search goes from old blocks to young ones, and ends when none of the rest can be better.
+    /// `is_above(a, b)` says that a is better than b.
+    pub fn best_by_age<S>(&self, score: impl Fn(u32, u32) -> S, is_above: impl Fn(&S, &S) -> bool) -> Option<Choice> {
+        let least = self.valid(self.fewest_valid()?);
+        let mut best: Option<(S, BlockId)> = None;
+        self.blocks.visit_oldest_first(self.die, |block| {
+            let age = self.age(block);
+            if best.as_ref().is_some_and(|(top, _)| is_above(top, &score(age, least))) {
+                return ControlFlow::Break(());
+            }
+            if self.is_candidate(block) {
+                let new = score(age, self.valid(block));
+                let comes_first = |at: BlockId| block < at;
+                let is_better = best
+                    .as_ref()
+                    .is_none_or(|(top, at)| is_above(&new, top) || (comes_first(*at) && !is_above(top, &new)));
+                if is_better {
+                    best = Some((new, block));
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        let choice = best.map(|(_, block)| Choice { block, searches: self.blocks.candidates(self.die) });
+        debug_assert_eq!(choice, self.best(|block| score(self.age(block), self.valid(block)), &is_above));
+        choice
+    }
+
     /// Number of blocks of the die.
     pub fn blocks_in_die(&self) -> u32 {
         self.blocks.geometry().blocks_per_die
@@ -69,7 +93,7 @@ impl<'a> BlockView<'a> {
 
     /// The candidate with the fewest valid map units, found without a search of all blocks.
     pub fn fewest_valid(&self) -> Option<BlockId> {
-        self.blocks.fewest_valid(self.die).filter(|&b| self.gains(b))
+        self.blocks.fewest_valid(self.die).filter(|&b| self.is_candidate(b))
     }
 
     /// Number of valid map units in a block.

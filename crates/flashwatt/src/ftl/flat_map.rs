@@ -1,5 +1,6 @@
 //! The whole map in one table.
 
+use crate::blocks::StartPages;
 use crate::device::Geometry;
 use crate::device::spare::Found;
 use crate::mem::{FlatTable, advise_huge, prefetch, sparse};
@@ -7,14 +8,14 @@ use crate::units::{Lpn, Ppn};
 
 /// The physical address of each logical page.
 ///
-/// The start state `filled` has a formula ([`Geometry::filled_ppn`]). So it is not written into the table: an entry that has
-/// never changed is zero, and memory that is never written to costs neither time nor room. That is most of a large drive.
+/// A start state with a formula ([`StartPages`]) is not written into the table: an entry that has never changed is zero, and
+/// memory that is never written to costs neither time nor room. That is most of a large drive.
 pub(in crate::ftl) struct FlatMap {
     geometry: Geometry,
     /// Physical address + 1; 0 for what the page starts with; [`NOTHING`].
     entries: FlatTable<u32>,
-    /// Whether pages start at [`Geometry::filled_ppn`]. If not, they start with nothing.
-    starts_filled: bool,
+    /// Where pages start.
+    starts: StartPages,
 }
 
 /// An entry of a page that holds nothing, whatever it started with. No address is that large.
@@ -24,12 +25,12 @@ impl FlatMap {
     /// A map of pages that hold nothing.
     pub fn new(geometry: &Geometry) -> Self {
         let entries = sparse(geometry.logical_units as usize).into();
-        FlatMap { geometry: geometry.clone(), entries, starts_filled: false }
+        FlatMap { geometry: geometry.clone(), entries, starts: StartPages::Nowhere }
     }
 
-    /// Gives each page of a new map the address that it has in the start state `filled`.
-    pub fn fill(&mut self) {
-        self.starts_filled = true;
+    /// Gives each page of a new map the address that it has in a start state.
+    pub fn start(&mut self, starts: StartPages) {
+        self.starts = starts;
     }
 
     /// The address of a page.
@@ -47,12 +48,12 @@ impl FlatMap {
     #[inline(always)]
     fn address(&self, lpn: Lpn, entry: u32) -> Option<Ppn> {
         let address = entry.wrapping_sub(1);
-        if address < NOTHING - 1 { Some(Ppn(address)) } else { self.start(lpn, entry) }
+        if address < NOTHING - 1 { Some(Ppn(address)) } else { self.at_start(lpn, entry) }
     }
 
     #[inline]
-    fn start(&self, lpn: Lpn, entry: u32) -> Option<Ppn> {
-        (self.starts_filled && entry != NOTHING).then(|| self.geometry.filled_ppn(lpn))
+    fn at_start(&self, lpn: Lpn, entry: u32) -> Option<Ppn> {
+        if entry == NOTHING { None } else { self.starts.ppn_of(lpn, &self.geometry) }
     }
 
     /// Sets the address of a page.
@@ -88,7 +89,7 @@ impl FlatMap {
 
     /// The table of a new map, for start states without a formula: physical address + 1 of each page, 0 for none.
     pub fn entries(&mut self) -> &mut [u32] {
-        debug_assert!(!self.starts_filled, "a new map");
+        debug_assert!(matches!(self.starts, StartPages::Nowhere), "a new map");
         &mut self.entries
     }
 }
@@ -110,7 +111,7 @@ mod tests {
     fn a_page_starts_with_nothing_or_where_the_filled_drive_has_it() {
         let mut map = map();
         assert_eq!(map.get(Lpn(5)), None);
-        map.fill();
+        map.start(StartPages::InOrder);
         // Page 5 is the third one on the second die, whose first address is 16 blocks of 4 pages.
         assert_eq!(map.get(Lpn(5)), Some(Ppn(64 + 2)));
         assert_eq!(map.get(Lpn(0)), Some(Ppn(0)));
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn a_page_that_was_removed_holds_nothing_until_it_is_set() {
         let mut map = map();
-        map.fill();
+        map.start(StartPages::InOrder);
         map.remove(Lpn(5));
         assert_eq!((map.get(Lpn(5)), map.find(Lpn(5))), (None, None));
         map.set(Lpn(5), Ppn(0));

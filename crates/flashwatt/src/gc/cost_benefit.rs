@@ -4,7 +4,6 @@
 use super::{Policy, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
 use crate::rng::Rng;
-use crate::units::BlockId;
 
 /// The registry line.
 pub const ENTRY: Policy = Policy {
@@ -18,7 +17,8 @@ struct CostBenefit;
 
 impl VictimPolicy for CostBenefit {
     fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
-        view.best(|block| Score::of(block, view), Score::is_above)
+        let units = view.units_per_block();
+        view.best_by_age(|age, valid| Score::of(age, units - valid, valid), Score::is_above)
     }
 }
 
@@ -29,9 +29,8 @@ struct Score {
 }
 
 impl Score {
-    fn of(block: BlockId, view: &BlockView) -> Self {
-        let gain = (u64::from(view.age(block)) + 1) * u64::from(view.invalid(block));
-        Score { gain, valid: u64::from(view.valid(block)) }
+    fn of(age: u32, invalid: u32, valid: u32) -> Self {
+        Score { gain: (u64::from(age) + 1) * u64::from(invalid), valid: u64::from(valid) }
     }
 
     /// Whether this score is above another one. An age is below 2^32, and the invalid units of one block times the valid ones of

@@ -99,7 +99,7 @@ impl StartState {
 
     fn precondition(&mut self, config: &Config, image: Option<Image>, watch: &mut Watch) -> Result<(), Error> {
         let start = &config.run.precondition;
-        if !matches!(start, Precondition::Empty | Precondition::Mapped | Precondition::Filled) {
+        if matches!(start, Precondition::Image | Precondition::Snapshot(_) | Precondition::Workload(_)) {
             self.firmware.on_huge_pages();
         }
         match start {
@@ -146,6 +146,7 @@ impl StartState {
             Steady::Near => (NEAR_TURNOVERS, "from that of greedy collection "),
             Steady::Unknown => (STEADY_TURNOVERS, ""),
         };
+        self.firmware.on_huge_pages();
         let writes = turnovers * u64::from(pages);
         match known {
             Steady::Unknown => self.fill(Some(writes), watch)?,

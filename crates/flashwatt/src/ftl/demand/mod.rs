@@ -28,7 +28,7 @@ use std::marker::PhantomData;
 use super::paged::pages::{Owner, Pages};
 use super::plan::{BusyBy, MapEntry, Plan, ReplicaChoice};
 use super::{Context, Ftl, Grain, MapOnFlash};
-use crate::blocks::BlockTable;
+use crate::blocks::{BlockTable, StartPages};
 use crate::connector::Extent;
 use crate::device::spare::Found;
 use crate::device::{Array, Geometry};
@@ -259,7 +259,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
     }
 
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
-        self.map.truth.fill();
+        self.map.truth.start(StartPages::InOrder);
         self.pages.fill(blocks, array, watch)?;
         self.map.tps.fill(blocks, array);
         Ok(())

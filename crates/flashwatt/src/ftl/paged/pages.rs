@@ -297,8 +297,8 @@ impl Pages {
         };
         let Some(to) = self.copy_page(die, owner, cx) else { return };
         let cursor = self.copy(victim, unit, to, cause, owner, cx, plan);
-        if let Some(lpn) = cx.blocks.next_valid_lpn(victim, cursor) {
-            owner.prefetch(lpn); // not earlier: the accesses of all other dies would evict it again
+        if let Some(lpn) = cx.blocks.lpn_ahead(victim, cursor) {
+            owner.prefetch(lpn);
         }
         if let Some(job) = &mut self.dies[die.idx()].job {
             job.cursor = cursor;

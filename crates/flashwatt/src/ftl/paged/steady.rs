@@ -8,9 +8,10 @@
 
 use super::Allocation;
 use super::pages::Pages;
-use crate::blocks::BlockTable;
+use crate::blocks::{BlockTable, Scatter};
 use crate::device::{Array, Geometry};
 use crate::error::Error;
+use crate::ftl::flat_map::FlatMap;
 use crate::mem::prefetch;
 use crate::progress::Watch;
 use crate::rng::Rng;
@@ -39,24 +40,27 @@ fn harmonic(x: f64) -> f64 {
 
 /// The parts of a fresh drive that the steady state fills, and the drive's random numbers.
 pub(in crate::ftl) struct Drive<'a> {
-    pub map: &'a mut [u32],
+    pub map: &'a mut FlatMap,
     pub blocks: &'a mut BlockTable,
     pub array: &'a mut Array,
     pub rng: &'a mut Rng,
 }
 
 /// Lays the steady state down on a fresh drive, fills its map, and leaves the low watermark of free blocks on each die. `watch`
-/// counts the pages and may end the work.
+/// counts the pages and may end the work. `by_formula`: the map and the table of blocks know the pages by a formula. It takes no
+/// time and memory for each page, but each first look-up of a page takes longer. The state is the same.
 pub(in crate::ftl) fn lay_down(
     geometry: &Geometry,
     pages: &Pages,
     drive: Drive,
+    by_formula: bool,
     watch: &mut Watch,
 ) -> Result<(), Error> {
     let Drive { map, blocks, array, rng } = drive;
     let logical = u64::from(geometry.logical_units);
     let dies = u64::from(geometry.dies);
     let mut lpns = Scattered::new(logical);
+    let mut scatters = Vec::new();
     for die in (0..geometry.dies).map(DieId) {
         // A die holds as many pages as every other one, of all or of its own: each of the drive's number of dies.
         let (valid, first, stride) = match pages.allocation() {
@@ -66,29 +70,42 @@ pub(in crate::ftl) fn lay_down(
         if pages.allocation() == Allocation::Static {
             lpns = Scattered::new(valid);
         }
+        if pages.allocation() == Allocation::Static || die.0 == 0 {
+            scatters.push(Scatter { n: lpns.n as u32, step: lpns.step as u32 });
+        }
         let kept = geometry.backup_blocks + geometry.journal_blocks;
         let used = geometry.blocks_per_die - kept - pages.low_watermark();
         let mut counts = fill_levels(geometry.pages_per_block, used as usize, valid, rng);
         for block in geometry.blocks_of(die).take(used as usize) {
             let Some(count) = counts.pop() else { break };
             array.lay_down(block, geometry.pages_per_block);
-            let mut left = count;
-            let mut rest = geometry.pages_per_block;
-            blocks.lay_down(block, geometry.pages_per_block, |ppn| {
-                // Selection sampling: exactly `count` pages are valid, all choices equally likely.
+            // Selection sampling: exactly `count` pages are valid, all choices equally likely.
+            let (mut left, mut rest) = (count, geometry.pages_per_block);
+            let mut is_valid = || {
                 let is_valid = rng.below(u64::from(rest)) < u64::from(left);
                 rest -= 1;
-                is_valid.then(|| {
-                    left -= 1;
-                    prefetch(map, (first + stride * lpns.ahead()) as usize);
-                    let lpn = Lpn(first + stride * lpns.next());
-                    map[lpn.idx()] = ppn.0 + 1;
-                    lpn
-                })
-            });
+                left -= u32::from(is_valid);
+                is_valid
+            };
+            if by_formula {
+                blocks.lay_down_valid(block, geometry.pages_per_block, |_| is_valid());
+            } else {
+                let map = map.entries();
+                blocks.lay_down(block, geometry.pages_per_block, |ppn| {
+                    is_valid().then(|| {
+                        prefetch(map, (first + stride * lpns.ahead()) as usize);
+                        let lpn = Lpn(first + stride * lpns.next());
+                        map[lpn.idx()] = ppn.0 + 1;
+                        lpn
+                    })
+                });
+            }
             watch.step(u64::from(geometry.pages_per_block - count))?;
             watch.done(u64::from(count))?;
         }
+    }
+    if by_formula {
+        map.start(blocks.start_scattered(scatters));
     }
     Ok(())
 }
@@ -197,6 +214,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     #[test]
     fn theory_gives_the_prototypes_write_amplification() {
@@ -220,6 +238,53 @@ mod tests {
         let mut lpns = Scattered::new(1000);
         let (ahead, next): (Vec<u32>, Vec<u32>) = (0..500).map(|_| (lpns.ahead(), lpns.next())).unzip();
         assert_eq!(ahead[..500 - AHEAD as usize], next[AHEAD as usize..]);
+    }
+
+    /// The start state of a small drive: its map, its blocks, and the next random number.
+    fn start(
+        geometry: &Geometry,
+        config: &Config,
+        allocation: Allocation,
+        by_formula: bool,
+    ) -> (FlatMap, BlockTable, u64) {
+        let ssd = config.ssd();
+        let pages = Pages::new(allocation, false, &ssd.ftl_setup(), geometry);
+        let mut array = Array::new(geometry.clone(), ssd.device.nand.program_order);
+        let (mut map, mut blocks, mut rng) = (FlatMap::new(geometry), BlockTable::new(geometry.clone()), Rng::new(7));
+        let drive = Drive { map: &mut map, blocks: &mut blocks, array: &mut array, rng: &mut rng };
+        let mut go_on = |_: &crate::progress::Progress| true;
+        lay_down(geometry, &pages, drive, by_formula, &mut Watch::new(&mut go_on)).expect("nobody ends the work");
+        (map, blocks, rng.bits())
+    }
+
+    #[test]
+    fn a_formula_gives_the_state_of_the_tables() {
+        for (channels, allocation) in [(4, Allocation::Dynamic), (4, Allocation::Static), (1, Allocation::Static)] {
+            let sets = [
+                &format!("channels={channels}"),
+                "ways=1",
+                "planes=1",
+                "pages_per_block=100",
+                "blocks_per_plane=40",
+                &format!("logical_bytes={}", channels * 3_000 * 4096 + 12_288),
+            ];
+            let config =
+                crate::config::load("device.preset = \"limit\"", "test", &sets.map(|set| format!("device.{set}")));
+            let config = config.expect("a valid drive");
+            let geometry = Geometry::new(&config.ssd().device, 4096);
+            let (map, blocks, draw) = start(&geometry, &config, allocation, false);
+            let (by_formula, blocks_by_formula, same_draw) = start(&geometry, &config, allocation, true);
+            assert_eq!(draw, same_draw);
+            for lpn in (0..geometry.logical_units).map(Lpn) {
+                let ppn = map.get(lpn);
+                assert_eq!(by_formula.get(lpn), ppn, "{lpn}");
+                assert!(ppn.is_some_and(|ppn| blocks_by_formula.is_valid(ppn)));
+            }
+            for ppn in (0..geometry.physical_units()).map(crate::units::Ppn) {
+                assert_eq!(blocks_by_formula.lpn_at(ppn), blocks.lpn_at(ppn), "{ppn}");
+                assert_eq!(blocks_by_formula.is_valid(ppn), blocks.is_valid(ppn), "{ppn}");
+            }
+        }
     }
 
     #[test]
