@@ -189,9 +189,9 @@ class Crash:
     def has_volatile_buffer(self) -> bool:
         """Whether the drive has a volatile write buffer.
 
-        Without one, or with one that capacitors or a journal protect, a write is durable when it has completed. With one it is
-        durable when it has completed with forced unit access (FUA), or when a flush has completed that came after the
-        write's completion.
+        Without one, or with one that capacitors or a journal protect, a write is durable when it has completed. With
+        one it is durable when it has completed with forced unit access (FUA), or when a flush has completed that came
+        after the write's completion.
         """
         return bool(self._content["has_volatile_buffer"])
 
