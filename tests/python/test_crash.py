@@ -190,7 +190,7 @@ def test_a_recorded_trim_does_not_come_back(drive: Config) -> None:
 
 
 CAPACITORS = {"write_buffer.bytes": 65_536, "write_buffer.protection": "capacitors"}
-JOURNAL = CAPACITORS | {"write_buffer.protection": "journal"}
+JOURNAL = CAPACITORS | {"write_buffer.protection": "journal", "device.op_ratio": 0.6}
 
 
 def test_a_journal_by_hand(drive: Config) -> None:
@@ -206,10 +206,11 @@ def test_a_journal_by_hand(drive: Config) -> None:
     requests = report.workload.requests
     assert report.flash.programs.journal == report.write_buffer.journal_records == requests
     assert 0 < report.energy_by_cause_j.journal < report.energy_j.total
-    assert report.write_buffer.journal_forced == 0
+    # Rows take turns, two of them. When one begins, what the other one still holds for the buffer leaves.
+    assert 0 < report.write_buffer.journal_forced < report.write_buffer.destaged
     plain = fw.run(drive, **one_a_ms)
     assert plain.flash.programs.journal == 0
-    assert "journal" not in plain.json()
+    assert "journal" not in plain.json
 
 
 def test_a_dump_by_hand(drive: Config) -> None:
@@ -622,7 +623,7 @@ def test_capacitors_are_told(flashwatt: Cli, tiny: Path) -> None:
     assert "Nothing is lost" in result.stdout
 
 
-def test_a_journal_is_told(flashwatt: Cli, tiny: Path) -> None:
+def test_a_journal_is_named(flashwatt: Cli, tiny: Path) -> None:
     sets = [word for key, value in JOURNAL.items() for word in ("--set", f"{key}={value}")]
     result = flashwatt("crash", "tiny.toml", "--cuts", "5", *sets)
     assert result.returncode == 0, result.stderr

@@ -27,7 +27,7 @@ CASES: list[str] = [
     "[run]\nwarmup.requests = 10\nmeasure.seconds = 0.5\n[run.precondition.zipf]\nrequests = 7\ntheta = 0.5",
     '[energy]\nmode = "terminal"\nterminal_v = 4.5\n[energy.nand]\ntransfer_ma = 21.5\ntransfer_ns = 100_000',
     '[ftl.page]\nfrontiers = "shared"\n[energy.dram]\ndata_mb_s = 800\n[write_buffer]\nbytes = 65536',
-    '[device.nand]\npaired_pages = "backup"\n[recovery]\ntrim_records = "page"',
+    '[device.nand]\nprogram_order = "ascending"\npaired_pages = "backup"\n[recovery]\ntrim_records = "page"',
     '[write_buffer]\nbytes = 65536\nprotection = "capacitors"\ncapacitor_max_v = 5',
     '[write_buffer]\nbytes = 65536\nprotection = "journal"\njournal_max_ns = 7',
 ]
