@@ -1,7 +1,7 @@
 //! Pages that share cells, and what protects them.
 
 use super::{BUFFER, CAPACITORS, CHECKPOINTS, Scheme, TRIMS, cut_at_random, cut_everywhere, in_order, random_cuts};
-use super::{load_scheme, run_that_loses, some_schemes, with_checkpoints};
+use super::{has_map_on_flash, load_scheme, run_that_loses, some_schemes, with_checkpoints};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PROBE_DRIVE, Script, load, play, write};
 use crate::schemes::for_each_scheme;
@@ -87,7 +87,8 @@ fn random_cuts_with_backups_buffers_and_a_recovery_log() {
         let sets = [more, &[BACKUP, TRIMS]].concat();
         for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
     }
-    let some: Vec<Scheme> = with_checkpoints().into_iter().filter(|scheme| in_order().contains(scheme)).collect();
+    let is_one = |scheme: &Scheme| in_order().contains(scheme) && !has_map_on_flash(scheme);
+    let some: Vec<Scheme> = with_checkpoints().into_iter().filter(is_one).collect();
     let sets = [BACKUP, CHECKPOINTS, TRIMS];
     for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, !seed, random_cuts(), &sets));
 }
