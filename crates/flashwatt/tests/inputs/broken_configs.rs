@@ -438,7 +438,7 @@ const CASES: &[Case] = &[
         &["my.toml:4:1: write_buffer.capacitor_min_v", "has no effect", "a journal", "\"capacitors\""],
     ),
     (
-        "[write_buffer]\nbytes = 65536\nprotection = \"journal\"\n[device.nand]\npaired_pages = \"unprotected\"\n",
+        "[write_buffer]\nbytes = 65536\nprotection = \"journal\"\n[device.nand]\nprogram_order = \"ascending\"\npaired_pages = \"unprotected\"\n",
         &[],
         &["my.toml:3:1: write_buffer.protection", "parts of units", "\"unprotected\"", "\"backup\""],
     ),
