@@ -1,10 +1,10 @@
 //! What a recovery with a checkpoint reads, worked out by hand.
 
 use crate::common::delays::{COMMAND, ERASE, P, R, READ};
-use crate::common::{PAGE, PROBE_DRIVE, Script, load, merging_drive, play, write};
+use crate::common::{PAGE, PROBE_DRIVE, load, merging_drive, play, write};
 use flashwatt::config::Config;
 use flashwatt::connector::Request;
-use flashwatt::crash::{Cost, Powered, recover};
+use flashwatt::crash::Cost;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::Nanos;
 
@@ -16,11 +16,7 @@ fn drive(interval_bytes: u64, more: &[&str]) -> Config {
 
 /// The recovery from a cut at this time.
 fn cut_at(config: &Config, now: Nanos, list: &[Request]) -> Cost {
-    let last = write(1_000_000_000, 0, 1); // the run is not over before
-    let script = Script::new(&[list, &[last]].concat());
-    let mut powered = Powered::new(config, script, &mut |_| true).expect("its power can be cut");
-    powered.advance(now).expect("it goes on");
-    let (cost, recovered) = recover(&powered.cut()).expect("it comes back");
+    let (cost, recovered) = super::cut_at(config, now, list);
     assert_eq!(recovered.lost, 0, "{recovered:?}");
     cost
 }

@@ -1,13 +1,13 @@
 //! The journal of the write buffer.
 
-use super::{BUFFER, CHECKPOINTS, JOURNAL, Scheme, TRIMS, cut_at_random, cut_everywhere, in_order, random_cuts};
-use super::{load_scheme, run_that_loses, some_schemes, with_checkpoints, with_trims};
+use super::{BUFFER, CHECKPOINTS, JOURNAL, Scheme, TRIMS, cut_at, cut_at_random, cut_everywhere, in_order};
+use super::{load_scheme, random_cuts, run_that_loses, some_schemes, with_checkpoints, with_trims};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
-use crate::common::{Log, PAGE, PROBE_DRIVE, Script, figures, load, play, request, write};
+use crate::common::{Log, PAGE, PROBE_DRIVE, figures, load, play, request, write};
 use crate::schemes::for_each_scheme;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::crash::{Bug, Cost, Powered, Recovered, recover};
+use flashwatt::crash::Bug;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::Nanos;
 
@@ -220,14 +220,6 @@ fn the_time_to_wait_changes_nothing_for_pages() {
     let found = of(&[]);
     assert_eq!(found, of(&[AT_ONCE]));
     assert_eq!(found, of(&["write_buffer.journal_max_ns=1000000000"]));
-}
-
-/// What comes back after a cut at this time.
-fn cut_at(config: &Config, now: Nanos, list: &[Request]) -> (Cost, Recovered) {
-    let script = Script::new(&[list, &[write(1_000_000_000, 60, 1)]].concat()); // the run is not over before
-    let mut powered = Powered::new(config, script, &mut |_| true).expect("its power can be cut");
-    powered.advance(now).expect("it goes on");
-    recover(&powered.cut()).expect("it comes back")
 }
 
 /// Two sectors of a page share a page of the journal. The recovery scans 128 pages, reads that page, reads the rest of the unit,

@@ -16,10 +16,10 @@ mod trims;
 
 use std::collections::BTreeSet;
 
-use common::{PAGE, Script};
+use common::{PAGE, Script, write};
 use flashwatt::config::{Config, Precondition};
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::crash::{Bug, Held, Powered, Recovered, Remains, come_back, recover};
+use flashwatt::crash::{Bug, Cost, Held, Powered, Recovered, Remains, come_back, recover};
 use flashwatt::rng::Rng;
 use flashwatt::units::Nanos;
 use schemes::{Scheme, draw_request, for_each_scheme, load_scheme, load_sets, schemes, tiny_sets};
@@ -346,6 +346,14 @@ fn a_scan_takes_what_its_closed_form_says() {
     let one = common::delays::COMMAND + common::delays::READ;
     let first_of_second_die = common::delays::COMMAND;
     assert_eq!(cost.recovery_ns, pages_of_die * one + first_of_second_die);
+}
+
+/// What a recovery takes after a cut at this time of a run of these requests, and what comes back.
+fn cut_at(config: &Config, now: Nanos, list: &[Request]) -> (Cost, Recovered) {
+    let script = Script::new(&[list, &[write(1_000_000_000, 60, 1)]].concat()); // the run is not over before
+    let mut powered = Powered::new(config, script, &mut |_| true).expect("its power can be cut");
+    powered.advance(now).expect("it goes on");
+    recover(&powered.cut()).expect("it comes back")
 }
 
 /// Cuts at random times of a longer run, and cuts during the recovery from each.

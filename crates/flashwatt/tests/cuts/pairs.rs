@@ -3,11 +3,11 @@
 use super::{BUFFER, CAPACITORS, CHECKPOINTS, Scheme, TRIMS, cut_at_random, cut_everywhere, in_order, random_cuts};
 use super::{has_map_on_flash, load_scheme, run_that_loses, some_schemes, with_checkpoints};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
-use crate::common::{Log, PROBE_DRIVE, Script, load, play, write};
+use crate::common::{Log, PROBE_DRIVE, load, play, write};
 use crate::schemes::for_each_scheme;
 use flashwatt::config::Config;
 use flashwatt::connector::Request;
-use flashwatt::crash::{Bug, Cost, Powered, Recovered, recover};
+use flashwatt::crash::{Bug, Cost, Recovered};
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::Nanos;
 
@@ -172,11 +172,8 @@ fn a_full_block_of_backups_is_erased() {
 
 /// What comes back after a cut at this time of four writes.
 fn cut_at(protection: &str, now: Nanos) -> (Cost, Recovered) {
-    let list = [&writes(&[3, 4, 5, 6])[..], &[write(1_000_000_000, 60, 1)]].concat(); // it is not over before
     let config = load(PROBE_DRIVE, &[&format!("device.nand.paired_pages=\"{protection}\"")]);
-    let mut powered = Powered::new(&config, Script::new(&list), &mut |_| true).expect("its power can be cut");
-    powered.advance(now).expect("it goes on");
-    recover(&powered.cut()).expect("it comes back")
+    super::cut_at(&config, now, &writes(&[3, 4, 5, 6]))
 }
 
 /// A cut during the program of the fourth page spoils the third one, whose write had completed. The recovery scans 128 pages, reads
@@ -243,10 +240,7 @@ fn the_next_write_ends_the_wait() {
 fn a_held_write_may_be_taken_back() {
     let config = holding_drive(&[]);
     let cut_at = |second: Nanos, now: Nanos| {
-        let list = [write(0, 3, 1), write(second, 4, 1), write(1_000_000_000, 60, 1)];
-        let mut powered = Powered::new(&config, Script::new(&list), &mut |_| true).expect("its power can be cut");
-        powered.advance(now).expect("it goes on");
-        let (cost, recovered) = recover(&powered.cut()).expect("it comes back");
+        let (cost, recovered) = super::cut_at(&config, now, &[write(0, 3, 1), write(second, 4, 1)]);
         assert_eq!((recovered.lost, recovered.lost_by_pairs), (0, 0), "{recovered:?}");
         (recovered.rolled_back, cost.reads)
     };

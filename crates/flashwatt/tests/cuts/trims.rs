@@ -1,10 +1,10 @@
 //! Recorded trims, worked out by hand.
 
+use super::cut_at;
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, TRANSFER};
-use crate::common::{PROBE_DRIVE, Script, load, play, request, write};
+use crate::common::{PROBE_DRIVE, load, play, request};
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::crash::{Cost, Powered, Recovered, recover};
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::Nanos;
 
@@ -46,14 +46,6 @@ fn trims_cost_nothing_unless_they_are_recorded() {
     let (_, log) = play(&load(PROBE_DRIVE, &[]), &[trim(0, 3, 2), flush(1_000)]);
     assert_eq!(log.ops.len(), 0);
     assert_eq!(log.requests[1].end_ns, 1_000);
-}
-
-/// What is there after a cut at this time.
-fn cut_at(config: &Config, now: Nanos, list: &[Request]) -> (Cost, Recovered) {
-    let script = Script::new(&[list, &[write(1_000_000_000, 60, 1)]].concat()); // the run is not over before
-    let mut powered = Powered::new(config, script, &mut |_| true).expect("its power can be cut");
-    powered.advance(now).expect("it goes on");
-    recover(&powered.cut()).expect("it comes back")
 }
 
 /// Until the program of its record has ended a trim may be undone. Then the recovery reads one page more.
