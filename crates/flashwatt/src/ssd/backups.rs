@@ -309,9 +309,7 @@ impl<P: Probe> Ssd<P> {
     fn erase_backups(&mut self, block: BlockId, urgent: bool, now: Nanos) {
         self.firmware.plan.clear();
         self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Backup);
-        self.flash.accounts.planned(now, &self.firmware.plan);
-        self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
-        self.controller.admit_erase(RequestId::BACKUP, urgent, &self.firmware, &mut self.flash);
+        self.begin_own_erases(RequestId::BACKUP, urgent, now);
     }
 
     /// Plans the copies that bring the backups of each die that a recovery needs onto one block, and changes the places of `units`.

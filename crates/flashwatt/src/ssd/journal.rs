@@ -162,7 +162,7 @@ impl Journal {
         waits
     }
 
-    /// The records of the first page that are there, and whether no more of them fit.
+    /// How many of the records that no page has fit the next page, and whether it has no room for more.
     fn first_page(&self) -> (usize, bool) {
         let mut page = PageContent::default();
         for (number, record) in self.pending.iter().enumerate() {
@@ -397,10 +397,7 @@ impl<P: Probe> Ssd<P> {
             journal.under_way.insert(plan.number(erase), Work::Erase(row));
             erased.under_way += 1;
         }
-        self.flash.accounts.planned(now, &self.firmware.plan);
-        self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
-        let is_urgent = journal.has_no_place();
-        self.controller.admit_erase(RequestId::JOURNAL, is_urgent, &self.firmware, &mut self.flash);
+        self.begin_own_erases(RequestId::JOURNAL, journal.has_no_place(), now);
     }
 
     /// An operation of the journal has ended.

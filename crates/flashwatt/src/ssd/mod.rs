@@ -18,7 +18,7 @@ use crate::error::{Error, Fault};
 use crate::firmware::Firmware;
 use crate::ftl::MapNotes;
 use crate::mem::FlatTable;
-use crate::probe::Probe;
+use crate::probe::{Probe, Purpose};
 use crate::units::{DieId, Nanos, RequestId};
 
 mod backups;
@@ -178,6 +178,13 @@ impl<P: Probe> Ssd<P> {
                 return;
             }
         }
+    }
+
+    /// Begins the planned erases of blocks that the drive keeps for itself. `urgent`: programs wait for them.
+    fn begin_own_erases(&mut self, request: RequestId, urgent: bool, now: Nanos) {
+        self.flash.accounts.planned(now, &self.firmware.plan);
+        self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
+        self.controller.admit_erase(request, urgent, &self.firmware, &mut self.flash);
     }
 
     /// Takes the drive apart: its accounts, its firmware and its flash.
