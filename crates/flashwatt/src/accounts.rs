@@ -581,7 +581,7 @@ impl<P: Probe> SsdAccounts<P> {
     }
 
     /// As [`Meter::so_far`]. The array of an operation that started at the present time may work from then on; the meter
-    /// is told when time passes.
+    /// gets this change when time passes.
     pub fn so_far(&self) -> (f64, f64) {
         let (energy_j, power_w) = self.meter.so_far();
         if self.array_times.turn_at() > self.now() || !self.meters_transfer {

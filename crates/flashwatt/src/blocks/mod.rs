@@ -357,13 +357,6 @@ impl BlockTable {
         None
     }
 
-    /// The logical page of the unit that [`Self::next_valid`] returned.
-    #[inline(always)]
-    pub fn next_valid_lpn(&self, block: BlockId, from: u32) -> Option<Lpn> {
-        let unit = self.next_valid(block, from)?;
-        self.lpn_at(Ppn(self.geometry.first_ppn(block).0 + unit))
-    }
-
     /// The logical page of a unit some units behind the `from`-th one, valid or not: that of a copy to come.
     #[inline(always)]
     pub fn lpn_ahead(&self, block: BlockId, from: u32) -> Option<Lpn> {
@@ -375,8 +368,7 @@ impl BlockTable {
         self.lpn_at(Ppn(self.geometry.first_ppn(block).0 + unit))
     }
 
-    /// The logical pages whose data is valid in a block. A caller that changes the table on the way uses
-    /// [`Self::next_valid_lpn`].
+    /// The logical pages whose data is valid in a block.
     pub fn valid_lpns(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
         let first = self.geometry.first_ppn(block).0;
         let mut from = 0;

@@ -71,11 +71,8 @@ impl<'a> BlockView<'a> {
             }
             if self.is_candidate(block) {
                 let new = score(age, self.valid(block));
-                let comes_first = |at: BlockId| block < at;
-                let is_better = best
-                    .as_ref()
-                    .is_none_or(|(top, at)| is_above(&new, top) || (comes_first(*at) && !is_above(top, &new)));
-                if is_better {
+                let is_better = |(top, at): &(S, BlockId)| is_above(&new, top) || (block < *at && !is_above(top, &new));
+                if best.as_ref().is_none_or(is_better) {
                     best = Some((new, block));
                 }
             }

@@ -183,14 +183,15 @@ impl Controller {
     /// The channel with the oldest candidate among those whose bus is free, and that candidate.
     #[inline(always)]
     fn oldest_of_channels(&mut self, competition: &mut Competition, now: Nanos) -> Option<(ChannelId, Candidate)> {
-        let mut oldest = (NONE, ChannelId(0));
+        let mut oldest = (NONE, None);
         for channel in (0..self.geometry.channels).map(ChannelId) {
             let age = self.age_of(competition, channel);
             if age < oldest.0 && now >= self.channels[channel.idx()].bus_free_at {
-                oldest = (age, channel);
+                oldest = (age, Some(channel));
             }
         }
-        Some((oldest.1, competition.candidates[oldest.1.idx()].candidate.filter(|_| oldest.0 != NONE)?))
+        let channel = oldest.1?;
+        Some((channel, competition.candidates[channel.idx()].candidate?))
     }
 
     /// The age of a channel's candidate.

@@ -146,10 +146,12 @@ impl StartState {
             Steady::Near => (NEAR_TURNOVERS, "from that of greedy collection "),
             Steady::Unknown => (STEADY_TURNOVERS, ""),
         };
-        self.firmware.on_huge_pages();
         let writes = turnovers * u64::from(pages);
         match known {
-            Steady::Unknown => self.fill(Some(writes), watch)?,
+            Steady::Unknown => {
+                self.firmware.on_huge_pages();
+                self.fill(Some(writes), watch)?;
+            }
             _ => watch.expect(Some(u64::from(pages) + writes)),
         }
         self.start.warnings.push(format!(
