@@ -141,8 +141,8 @@ def test_every_layer_comes_back(drive: Config, ftl: str) -> None:
         frame = result.cuts
         assert (len(frame), result.lost_units, result.losses) == (15, 0, [])
         for reads in (frame["spare_reads"], frame["second_spare_reads"]):
-            assert reads.min() == DIES * 32 * 16  # more for what capacitors brought to flash
-            assert reads.max() == reads.min() or (ftl in {"nftl", "bast_star"} and len(buffer) == 2)
+            assert reads.min() == DIES * 32 * 16  # more where these layers write what a dump or a journal holds
+            assert reads.max() == reads.min() or (ftl in {"nftl", "bast_star"} and buffer in (CAPACITORS, JOURNAL))
         assert frame["at_ns"].is_sorted()
         assert frame["torn_pages"].max() <= DIES
         whole = frame.select("kept_units", "rolled_back_units", "pair_lost_units", "lost_units").sum_horizontal()
