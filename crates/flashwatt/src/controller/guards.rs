@@ -63,15 +63,16 @@ impl Controller {
         self.unblock(upper.op);
     }
 
-    /// Admits the plan of erases of blocks that the drive keeps for itself. `urgent`: programs wait for them.
-    pub fn admit_erase<P: Probe>(
+    /// Admits the plan of operations on blocks that the drive keeps for itself. `urgent`: others wait for them. Returns their number.
+    pub fn admit_own<P: Probe>(
         &mut self,
         request: RequestId,
         urgent: bool,
         firmware: &Firmware,
         flash: &mut MeteredFlash<P>,
-    ) {
+    ) -> u32 {
         self.admit_plan(&firmware.plan, request, urgent || self.has_order(), flash);
+        firmware.plan.ops().len() as u32
     }
 
     /// Whether a queue is worked off strictly as planned. What its head waits for must not stand behind it.

@@ -184,7 +184,7 @@ impl<P: Probe> Ssd<P> {
     fn begin_own_erases(&mut self, request: RequestId, urgent: bool, now: Nanos) {
         self.flash.accounts.planned(now, &self.firmware.plan);
         self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
-        self.controller.admit_erase(request, urgent, &self.firmware, &mut self.flash);
+        self.controller.admit_own(request, urgent, &self.firmware, &mut self.flash);
     }
 
     /// Takes the drive apart: its accounts, its firmware and its flash.

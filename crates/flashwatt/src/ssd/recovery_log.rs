@@ -299,7 +299,8 @@ impl<P: Probe> Ssd<P> {
         };
         self.flash.accounts.planned(cx.now(), &self.firmware.plan);
         self.flash.accounts.probe.planned(purpose, &self.firmware);
-        let operations = self.controller.admit(RequestId::RECOVERY_LOG, &self.firmware, &mut self.flash);
+        let request = RequestId::RECOVERY_LOG;
+        let operations = self.controller.admit_own(request, false, &self.firmware, &mut self.flash);
         self.firmware.plan.map_copies = of_map;
         if let Some(Step::Program(_, _, held)) = log.todo.front_mut() {
             for block in held.drain(..) {
