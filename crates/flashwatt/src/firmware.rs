@@ -134,21 +134,29 @@ impl Firmware {
     }
 
     /// Takes the erased blocks of each die that are kept for the recovery from a power cut.
-    pub fn keep_recovery_blocks(&mut self) {
+    ///
+    /// # Errors
+    /// The die that lacks such a block, if one does.
+    pub fn keep_recovery_blocks(&mut self) -> Result<(), DieId> {
         let geometry = self.blocks.geometry();
         let (dies, of_die) = (geometry.dies, geometry.recovery_blocks);
         for die in (0..dies).flat_map(|die| (0..of_die).map(move |_| DieId(die))) {
-            let is_there = self.blocks.take_free(die, None).is_some();
-            assert!(is_there, "no block of {die} is left for a recovery; this is a fault of the simulator");
+            self.blocks.take_free(die, None).ok_or(die)?;
         }
+        Ok(())
     }
 
-    /// Keeps blocks of each die for the content of the write buffer at a power cut. The translation layer never sees them.
-    pub fn keep_dump_blocks(&mut self) {
-        let Ok(blocks) = self.keep_blocks(self.blocks.geometry().dump_blocks) else {
-            unreachable!("the configuration has blocks for the write buffer");
-        };
-        self.dump_blocks = blocks;
+    /// Keeps blocks of each die for the recovery from a power cut, and for the content of the write buffer at one. The translation
+    /// layer never sees the latter.
+    ///
+    /// # Errors
+    /// If the start state has left a die without such a block.
+    pub fn keep_blocks_for_cuts(&mut self) -> Result<(), Error> {
+        self.keep_recovery_blocks().map_err(|die| lacks("device", "the recovery from a power cut", die))?;
+        let dump_blocks = self.keep_blocks(self.blocks.geometry().dump_blocks);
+        self.dump_blocks =
+            dump_blocks.map_err(|die| lacks("write_buffer.protection", "the content of the write buffer", die))?;
+        Ok(())
     }
 
     /// Keeps blocks of each die for the recovery log, for backups and for the journal. The translation layer never sees them.
@@ -156,10 +164,6 @@ impl Firmware {
     /// # Errors
     /// If the start state has left a die without such a block.
     pub fn keep_own_blocks(&mut self) -> Result<(), Error> {
-        let lacks = |key: &str, what: &str, die: DieId| {
-            let fault = Fault::key(key, format!("the start state leaves no erased block for {what}"));
-            fault.found(format!("die {die}")).help("raise device.op_ratio or device.spare_fraction")
-        };
         let &Geometry { log_blocks, backup_blocks, journal_blocks, .. } = self.blocks.geometry();
         self.log_blocks = self.keep_blocks(log_blocks).map_err(|die| lacks("recovery", "the recovery log", die))?;
         self.backup_blocks =
@@ -192,4 +196,10 @@ impl Firmware {
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.erased(block, &mut cx, &mut self.plan);
     }
+}
+
+/// The start state has left a die without a block for something.
+fn lacks(key: &str, what: &str, die: DieId) -> Error {
+    let fault = Fault::key(key, format!("the start state leaves no erased block for {what}"));
+    fault.found(format!("die {die}")).help("raise device.op_ratio or device.spare_fraction").into()
 }

@@ -251,8 +251,6 @@ pub(crate) fn cuttable(
         return Err(fault.found(config.ssd().ftl.name()).expected("one with Ftl::rebuild").into());
     }
     let (mut drive, start) = start.into_cuttable(config, |firmware, array| {
-        firmware.keep_recovery_blocks();
-        firmware.keep_dump_blocks();
         Witness::new(Arc::clone(config), firmware, array, is_durable_late).with_bug(bug)
     })?;
     if bug == Bug::AckNotHeld {

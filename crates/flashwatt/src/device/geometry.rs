@@ -82,9 +82,10 @@ impl Geometry {
         }
     }
 
-    /// Blocks of each die that are kept for something at all times, be there power cuts or not.
-    pub fn kept_blocks(&self) -> u32 {
-        self.log_blocks + self.backup_blocks + self.journal_blocks
+    /// Blocks of each die that the drive keeps from its translation layer: for the recovery log, for backups and for the journal; and
+    /// in runs that can be cut for the recovery and for the content of the write buffer.
+    pub fn withheld_blocks(&self) -> u32 {
+        self.log_blocks + self.backup_blocks + self.journal_blocks + self.recovery_blocks + self.dump_blocks
     }
 
     /// The logical page that holds a byte.

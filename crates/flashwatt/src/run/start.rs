@@ -324,14 +324,15 @@ impl StartState {
     /// The drive itself, at time 0, with a probe that is made of its parts.
     ///
     /// # Errors
-    /// If there are no blocks for its recovery log or for backups.
+    /// If there are no blocks for what it keeps blocks for.
     pub(crate) fn into_cuttable<P: Probe>(
         mut self,
         config: &Config,
-        probe: impl FnOnce(&mut Firmware, &Array) -> P,
+        probe: impl FnOnce(&Firmware, &Array) -> P,
     ) -> Result<(Ssd<P>, Start), Error> {
         self.firmware.keep_own_blocks()?;
-        let probe = probe(&mut self.firmware, &self.array);
+        self.firmware.keep_blocks_for_cuts()?;
+        let probe = probe(&self.firmware, &self.array);
         Ok((Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start))
     }
 

@@ -249,7 +249,9 @@ impl<P: Probe> Ssd<P> {
                 if !self.firmware.plan.ops().is_empty() {
                     return Step::Layer;
                 }
-                self.firmware.keep_recovery_blocks();
+                if let Err(die) = self.firmware.keep_recovery_blocks() {
+                    unreachable!("the recovery has left no erased block of die {die}");
+                }
                 Step::ReadBackups
             }
             Step::Gather => {

@@ -66,3 +66,15 @@ fn a_full_buffer_by_hand() {
     let full = found.capacitors.expect("it has capacitors").full;
     assert_eq!((full.dump_pages, full.dump_ns), (8, common::delays::COMMAND + ERASE + 4 * P));
 }
+
+/// A full buffer takes four blocks of a die, more than the low watermark leaves free: the start state leaves these as well.
+#[test]
+fn a_drive_in_steady_state_has_room_for_the_dump() {
+    let sets =
+        [SETS[0], SETS[3], "write_buffer.bytes=262144", "device.blocks_per_plane=64", "run.precondition=\"steady\""];
+    let config = load(PROBE_DRIVE, &sets);
+    let mut powered = Powered::new(&config, Script::new(&[write(0, 3, 1)]), &mut |_| true).expect("it has room");
+    assert!(powered.step().expect("it goes on"));
+    let (_, recovered) = recover(&powered.cut()).expect("it comes back");
+    assert_eq!(recovered.lost, 0);
+}

@@ -80,3 +80,13 @@ fn a_full_area_makes_room() {
     }
     assert_eq!(cut_at(&drive(&[]), 9 * period, &list).1.kept, 64);
 }
+
+/// The log takes four blocks of a die, more than the low watermark leaves free: the start state leaves these as well.
+#[test]
+fn a_drive_in_steady_state_has_room_for_the_log() {
+    let sets = ["device.blocks_per_plane=64", "device.pages_per_block=2", "gc.low_watermark_blocks=2"];
+    let config = drive(&[&sets[..], &["gc.reserved_blocks=1", "run.precondition=\"steady\""]].concat());
+    assert_eq!(config.ssd().device.log_blocks, 4);
+    let (_, log) = play(&config, &[trim(0, 3, 2), flush(1_000)]);
+    assert_eq!(log.all(OpKind::Program, Cause::Map).len(), 1);
+}

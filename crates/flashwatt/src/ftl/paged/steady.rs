@@ -73,8 +73,7 @@ pub(in crate::ftl) fn lay_down(
         if pages.allocation() == Allocation::Static || die.0 == 0 {
             scatters.push(Scatter { n: lpns.n as u32, step: lpns.step as u32 });
         }
-        let kept = geometry.backup_blocks + geometry.journal_blocks;
-        let used = geometry.blocks_per_die - kept - pages.low_watermark();
+        let used = geometry.blocks_per_die - geometry.withheld_blocks() - pages.low_watermark();
         let mut counts = fill_levels(geometry.pages_per_block, used as usize, valid, rng);
         for block in geometry.blocks_of(die).take(used as usize) {
             let Some(count) = counts.pop() else { break };
