@@ -24,7 +24,7 @@ demo: $(CLI) ## simulate a drive and draw its power over time; the command line 
 test: $(CLI) $(DEV) ## run all tests: engine (Rust), then package and command line (Python)
 	@bash tools/traces.sh
 	cargo test --workspace --locked --no-fail-fast --features flashwatt/internals
-	cargo test --locked -p flashwatt --doc
+	cargo test --profile dev --locked -p flashwatt --doc
 	@bash tools/browser.sh
 	$(BIN)/python -m pytest -n auto
 	@bash tools/traces.sh

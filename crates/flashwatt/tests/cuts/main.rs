@@ -25,8 +25,15 @@ use flashwatt::units::Nanos;
 use schemes::{Scheme, draw_request, for_each_scheme, load_scheme, load_sets, schemes, tiny_sets};
 use shrink::shrink;
 
-/// Flash operations of a run in which every instant is a cut.
-const OPERATIONS: u64 = 300;
+/// Flash operations of a run in which every instant is a cut; in the soak ten times as many.
+fn operations() -> u64 {
+    if soak().is_some() { 3_000 } else { 300 }
+}
+
+/// The factor of cuts in the soak: the environment's `FLASHWATT_SOAK`.
+fn soak() -> Option<usize> {
+    std::env::var("FLASHWATT_SOAK").ok().map(|factor| factor.parse().expect("FLASHWATT_SOAK is a number"))
+}
 
 /// A volatile write buffer of a few pages.
 const BUFFER: [&str; 3] =
@@ -108,7 +115,7 @@ impl LastCut {
 /// What comes back depends on what is on flash alone: that of the cut before is found again where nothing has changed.
 #[test]
 fn what_comes_back_depends_on_flash_alone() {
-    let some: Vec<Scheme> = some_schemes().into_iter().step_by(7).collect();
+    let some: Vec<Scheme> = some_schemes().into_iter().step_by(3).collect();
     for more in [&BUFFER[..], &CAPACITORS, &JOURNAL, &[TRIMS]] {
         for (seed, scheme) in (0..).zip(&some) {
             let mut rng = Rng::new(seed);
@@ -116,7 +123,7 @@ fn what_comes_back_depends_on_flash_alone() {
             let list = requests(&mut rng, 100, config.logical_bytes(), more);
             let mut powered = Powered::new(&config, Script::new(&list), &mut |_| true).expect("its power can be cut");
             let (mut last, mut instants) = (LastCut::default(), 0);
-            while powered.operations() < OPERATIONS / 6 && powered.step().expect("it goes on") {
+            while powered.operations() < 50 && powered.step().expect("it goes on") {
                 let remains = powered.cut();
                 assert_eq!(last.judge(&remains), recover(&remains).expect("it comes back").1);
                 instants += 1;
@@ -139,7 +146,7 @@ fn comes_back(remains: &Remains) -> Nanos {
 fn loses(config: &Config, list: &[Request], bug: Bug) -> bool {
     let mut powered = Powered::faulty(config, Script::new(list), bug, &mut |_| true).expect("its power can be cut");
     let mut last = LastCut::default();
-    while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
+    while powered.operations() < operations() && powered.step().expect("it goes on") {
         let lost = last.judge(&powered.cut());
         if lost.lost + lost.lost_by_pairs > 0 {
             return true;
@@ -162,10 +169,10 @@ fn goes_on(config: &Config, remains: &Remains, rng: &mut Rng) {
 fn cut_everywhere(scheme: &Scheme, seed: u64, more: &[&str]) -> usize {
     let mut rng = Rng::new(seed);
     let config = drive(scheme, &mut rng, more);
-    let list = requests(&mut rng, 400, config.logical_bytes(), more);
+    let list = requests(&mut rng, operations() as usize * 4 / 3, config.logical_bytes(), more);
     let mut powered = Powered::new(&config, Script::new(&list), &mut |_| true).expect("its power can be cut");
     let (mut cuts, mut lost, mut last) = (0, 0, LastCut::default());
-    while powered.operations() < OPERATIONS && powered.step().expect("it goes on") {
+    while powered.operations() < operations() && powered.step().expect("it goes on") {
         let remains = powered.cut();
         let recovered = last.judge(&remains);
         assert_eq!(recovered.lost_by_pairs as usize, remains.spoilt_units.len(), "{recovered:?}");
@@ -182,11 +189,27 @@ fn cut_everywhere(scheme: &Scheme, seed: u64, more: &[&str]) -> usize {
     lost
 }
 
-/// Each layer with its options, and the order of programs and the way of copies.
-fn some_schemes() -> Vec<Scheme> {
+/// Of schemes that differ in wear levelling, the order of programs or the way of copies alone, one. These parts take turns, so that
+/// each of their values meets many layers. The soak runs all of them.
+fn in_turn(schemes: &[Scheme]) -> Vec<Scheme> {
+    if soak().is_some() {
+        return schemes.to_vec();
+    }
+    let is_other = |set: &&String| !set.starts_with("wear.") && !set.starts_with("device.nand.");
+    let alike = |a: &Scheme, b: &Scheme| a.iter().filter(is_other).eq(b.iter().filter(is_other));
+    (0..).zip(schemes.chunk_by(alike)).map(|(turn, alike): (usize, _)| alike[turn % alike.len()].clone()).collect()
+}
+
+/// Every combination with greedy victims and wear levelling.
+fn all_schemes() -> Vec<Scheme> {
     let mut all = schemes();
-    all.retain(|scheme| !scheme.iter().any(|set| set.starts_with("gc.policy=") || set.ends_with("\"none\"")));
+    all.retain(|scheme| !scheme.iter().any(|set| set.starts_with("gc.policy=") || set == "wear.policy=\"none\""));
     all
+}
+
+/// Each layer with each of its options.
+fn some_schemes() -> Vec<Scheme> {
+    in_turn(&all_schemes())
 }
 
 #[test]
@@ -206,9 +229,9 @@ fn every_instant_with_capacitors() {
 
 /// Schemes whose flash asks for an order of programs, as multi-level cells do.
 fn in_order() -> Vec<Scheme> {
-    let mut all = some_schemes();
+    let mut all = all_schemes();
     all.retain(|scheme| scheme.iter().all(|set| set != "device.nand.program_order=\"any\""));
-    all
+    in_turn(&all)
 }
 
 /// Torn upper pages spoil whole lower ones: what is lost then is what a look at the cut alone says, and nothing else.
@@ -225,24 +248,18 @@ fn every_instant_with_paired_pages() {
 #[test]
 fn every_instant_with_paired_pages_and_capacitors() {
     let sets = [&CAPACITORS[..], &[PAIRED]].concat();
-    let some: Vec<Scheme> = in_order().into_iter().step_by(4).collect();
-    for_each_scheme(&some, 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &sets), 0));
-}
-
-/// Some schemes of each layer suffice: the log knows no layer.
-fn with_trims() -> Vec<Scheme> {
-    some_schemes().into_iter().step_by(2).collect()
+    for_each_scheme(&in_order(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &sets), 0));
 }
 
 #[test]
 fn every_instant_with_recorded_trims() {
-    for_each_scheme(&with_trims(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &[TRIMS]), 0));
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &[TRIMS]), 0));
 }
 
 #[test]
 fn every_instant_with_recorded_trims_and_a_buffer() {
     let sets = [&BUFFER[..], &[TRIMS]].concat();
-    for_each_scheme(&with_trims(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
 }
 
 /// The layer of a scheme.
@@ -255,16 +272,9 @@ fn has_map_on_flash(scheme: &Scheme) -> bool {
     ["dftl", "tpftl", "rftl"].contains(&layer(scheme))
 }
 
-/// All schemes of `page` and of the layers with their map on flash, and some of each layer that merges blocks.
-fn with_checkpoints() -> Vec<Scheme> {
-    let (all, others): (Vec<_>, Vec<_>) =
-        some_schemes().into_iter().partition(|scheme| layer(scheme) == "page" || has_map_on_flash(scheme));
-    all.into_iter().chain(others.into_iter().step_by(3)).collect()
-}
-
 #[test]
 fn every_instant_with_checkpoints() {
-    for_each_scheme(&with_checkpoints(), 1, |scheme, seed| {
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| {
         assert_eq!(cut_everywhere(scheme, seed, &[CHECKPOINTS]), 0);
     });
 }
@@ -272,7 +282,12 @@ fn every_instant_with_checkpoints() {
 #[test]
 fn every_instant_with_checkpoints_recorded_trims_and_a_buffer() {
     let sets = [&BUFFER[..], &[CHECKPOINTS, TRIMS]].concat();
-    for_each_scheme(&with_checkpoints(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
+}
+
+/// Schemes of layers that take checkpoints beside pages that share cells.
+fn in_order_with_map_in_memory() -> Vec<Scheme> {
+    in_order().into_iter().filter(|scheme| !has_map_on_flash(scheme)).collect()
 }
 
 /// Schemes whose layer has its map on flash.
@@ -374,14 +389,14 @@ fn cut_at_random(scheme: &Scheme, seed: u64, cuts: usize, more: &[&str]) {
     }
 }
 
-/// Cuts of each scheme. The environment's `FLASHWATT_SOAK` multiplies them.
+/// Cuts of each scheme.
 fn random_cuts() -> usize {
-    20 * std::env::var("FLASHWATT_SOAK").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
+    20 * soak().unwrap_or(1)
 }
 
 #[test]
 fn random_cuts_without_a_buffer_and_during_recovery() {
-    for_each_scheme(&schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[]));
+    for_each_scheme(&in_turn(&schemes()), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[]));
 }
 
 #[test]
@@ -402,17 +417,26 @@ fn random_cuts_with_paired_pages_and_during_recovery() {
 #[test]
 fn random_cuts_with_recorded_trims_and_during_recovery() {
     let sets = [&CAPACITORS[..], &[TRIMS]].concat();
-    for_each_scheme(&with_trims(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+}
+
+/// An erase that waits for a record, at the head of its die's queue, does not keep the program of that record from starting.
+#[test]
+fn random_cuts_with_recorded_trims_as_planned() {
+    for policy in ["in_order", "reads_first"] {
+        let policy = format!("controller.policy={policy}");
+        for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, 10, &[TRIMS, &policy]));
+    }
 }
 
 #[test]
 fn random_cuts_with_checkpoints_and_during_recovery() {
     let sets = [&CAPACITORS[..], &[CHECKPOINTS]].concat();
-    for_each_scheme(&with_checkpoints(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
-    let (some, sets) = (in_order(), [PAIRED, CHECKPOINTS, TRIMS]);
-    let is_allowed = |scheme: &Scheme| some.contains(scheme) && !has_map_on_flash(scheme);
-    let some: Vec<Scheme> = with_checkpoints().into_iter().filter(is_allowed).collect();
-    for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, !seed, random_cuts(), &sets));
+    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+    let sets = [PAIRED, CHECKPOINTS, TRIMS];
+    for_each_scheme(&in_order_with_map_in_memory(), 1, |scheme, seed| {
+        cut_at_random(scheme, !seed, random_cuts(), &sets)
+    });
 }
 
 #[test]
@@ -445,17 +469,17 @@ fn cuts_of_a_drive_with_checkpoints_beside_a_map_on_flash_that_has_come_back() {
 /// Old copies of pages of the map are kept under policies that work a queue off as planned, too, and nothing waits for ever.
 #[test]
 fn random_cuts_with_checkpoints_beside_a_map_on_flash_as_planned() {
-    let some: Vec<Scheme> = with_map_on_flash().into_iter().step_by(5).collect();
     for policy in ["in_order", "reads_first"] {
         let policy = format!("controller.policy={policy}");
-        for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, seed, 10, &[CHECKPOINTS, &policy]));
+        for_each_scheme(&with_map_on_flash(), 1, |scheme, seed| {
+            cut_at_random(scheme, seed, 10, &[CHECKPOINTS, &policy])
+        });
     }
 }
 
 #[test]
 fn random_cuts_with_recorded_trims_and_paired_pages() {
-    let some: Vec<Scheme> = in_order().into_iter().step_by(2).collect();
-    for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[PAIRED, TRIMS]));
+    for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[PAIRED, TRIMS]));
 }
 
 /// Schemes of RFTL with a replica of each page of the map.
@@ -478,7 +502,7 @@ fn page_without_copy(scheme: &Scheme, seed: u64, bug: Bug) -> Option<String> {
     let script = Script::new(&requests(&mut rng, 400, config.logical_bytes(), &[]));
     let mut powered = Powered::faulty(&config, script, bug, &mut |_| true).expect("its power can be cut");
     let mut writes = 0;
-    while powered.operations() < 2 * OPERATIONS && powered.step().expect("it goes on") {
+    while powered.operations() < 600 && powered.step().expect("it goes on") {
         let mut versions = vec![[BTreeSet::new(), BTreeSet::new()]; pages as usize];
         for (owner, version) in powered.cut().readable().filter(|(owner, _)| u64::from(owner.0) >= logical) {
             let at = u64::from(owner.0) - logical;

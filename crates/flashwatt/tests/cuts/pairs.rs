@@ -1,7 +1,7 @@
 //! Pages that share cells, and what protects them.
 
 use super::{BUFFER, CAPACITORS, CHECKPOINTS, Scheme, TRIMS, cut_at_random, cut_everywhere, in_order, random_cuts};
-use super::{has_map_on_flash, load_scheme, run_that_loses, some_schemes, with_checkpoints};
+use super::{in_order_with_map_in_memory, load_scheme, run_that_loses};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PROBE_DRIVE, load, play, write};
 use crate::schemes::for_each_scheme;
@@ -55,9 +55,8 @@ fn every_instant_with_held_acknowledgements_and_capacitors() {
 #[test]
 fn every_instant_with_backups_and_other_policies() {
     for policy in ["controller.policy=\"in_order\"", "controller.policy=\"reads_first\""] {
-        let some: Vec<Scheme> = in_order().into_iter().step_by(3).collect();
-        nothing_is_lost_at_any_instant(&some, &[BACKUP, policy]);
-        nothing_is_lost_at_any_instant(&some, &[HOLD_ACK, policy]);
+        nothing_is_lost_at_any_instant(&in_order(), &[BACKUP, policy]);
+        nothing_is_lost_at_any_instant(&in_order(), &[HOLD_ACK, policy]);
     }
 }
 
@@ -73,31 +72,29 @@ fn random_cuts_with_held_acknowledgements_and_during_recovery() {
 
 #[test]
 fn random_cuts_with_held_acknowledgements_buffers_and_a_recovery_log() {
-    let some: Vec<Scheme> = in_order().into_iter().step_by(2).collect();
     for more in [&BUFFER[..], &CAPACITORS[..]] {
         let sets = [more, &[HOLD_ACK, TRIMS]].concat();
-        for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+        for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
     }
 }
 
 #[test]
 fn random_cuts_with_backups_buffers_and_a_recovery_log() {
-    let some: Vec<Scheme> = in_order().into_iter().step_by(2).collect();
     for more in [&BUFFER[..], &CAPACITORS[..]] {
         let sets = [more, &[BACKUP, TRIMS]].concat();
-        for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+        for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
     }
-    let is_one = |scheme: &Scheme| in_order().contains(scheme) && !has_map_on_flash(scheme);
-    let some: Vec<Scheme> = with_checkpoints().into_iter().filter(is_one).collect();
     let sets = [BACKUP, CHECKPOINTS, TRIMS];
-    for_each_scheme(&some, 1, |scheme, seed| cut_at_random(scheme, !seed, random_cuts(), &sets));
+    for_each_scheme(&in_order_with_map_in_memory(), 1, |scheme, seed| {
+        cut_at_random(scheme, !seed, random_cuts(), &sets)
+    });
 }
 
 /// Cuts at every instant of a drive with a fault find it.
 #[test]
 fn faults_of_backups_are_found() {
     for layer in ["page", "fast", "dftl"] {
-        let scheme = some_schemes().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
+        let scheme = in_order().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
         let scheme = scheme.expect("every layer has a scheme");
         let bugs = [(Bug::BackupLate, BACKUP), (Bug::BackupForgotten, BACKUP), (Bug::AckNotHeld, HOLD_ACK)];
         for (bug, protection) in bugs {
