@@ -99,7 +99,7 @@ $(DOCS): requirements-docs.txt $(TOOLS)
 $(CLI): $(RUST) pyproject.toml $(TOOLS)
 	@command -v cargo >/dev/null || { \
 	  echo "flashwatt: cargo is missing. Install Rust (https://rustup.rs), then run make again." >&2; exit 1; }
-	@echo "Building the engine (release; about a minute the first time) ..."
+	@echo "Building the engine (four minutes the first time, on two processors) ..."
 	@mkdir -p target
 	@env -u CONDA_PREFIX VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet \
 	  > target/build.log 2>&1 || { cat target/build.log >&2; exit 1; }
