@@ -104,9 +104,9 @@ impl Controller {
         if planned.replaces.is_some() {
             array.hold(planned.replaces);
         }
-        if self.has_protection {
+        if self.guards_pairs {
             cold_path();
-            self.note_planned(id);
+            self.guard(id);
         }
         if let Some(after) = planned.after {
             cold_path();
@@ -126,6 +126,10 @@ impl Controller {
     ) -> OpId {
         let seq = self.next_seq;
         self.next_seq += 1;
+        if let Some(old_map) = &mut self.old_map {
+            cold_path();
+            old_map.planned(seq, planned.kind);
+        }
         let class = self.queues[planned.kind as usize][planned.cause as usize];
         self.ops.insert(NewOp {
             seq,

@@ -116,8 +116,12 @@ impl Controller {
         }
         self.mark_changed(channel);
         self.apply_end(kind, at, other.block, firmware, flash);
-        let is_held = self.has_protection && self.note_ended(id, kind, at, flash);
+        let is_held = self.holds.is_some() && self.ends_with_holds(id, kind, at, flash);
         self.release_dependents(id, flash);
+        if self.old_map.is_some() {
+            cold_path();
+            self.ended_for_old_map(id, &mut flash.array);
+        }
         if cause == Cause::Map {
             cold_path();
             self.map_ops.ended(kind, self.ops[id].seq, now, flash.accounts.map_latency());

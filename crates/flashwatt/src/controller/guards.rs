@@ -23,35 +23,7 @@ pub struct Upper {
 impl Controller {
     /// From now on programs of upper pages wait.
     pub fn guard_pairs(&mut self) {
-        (self.guards_pairs, self.has_protection) = (true, true);
-    }
-
-    /// Notes a new operation.
-    #[inline(never)]
-    pub(super) fn note_planned(&mut self, id: OpId) {
-        let op = &self.ops[id];
-        if let Some(old_map) = &mut self.old_map {
-            old_map.planned(op.seq, op.programs().is_some());
-        }
-        if self.guards_pairs {
-            self.guard(id);
-        }
-    }
-
-    /// Notes that an operation has ended. Returns whether its end is held back.
-    #[inline(never)]
-    pub(super) fn note_ended<P: Probe>(
-        &mut self,
-        id: OpId,
-        kind: OpKind,
-        at: FlashAddress,
-        flash: &mut MeteredFlash<P>,
-    ) -> bool {
-        let is_held = self.holds.is_some() && self.ends_with_holds(id, kind, at, flash);
-        if self.old_map.is_some() {
-            self.ended_for_old_map(id, &mut flash.array);
-        }
-        is_held
+        self.guards_pairs = true;
     }
 
     /// Takes the programs of upper pages that have been planned since the last call, in the order of their planning. `into` is
@@ -61,7 +33,8 @@ impl Controller {
     }
 
     /// Makes a new operation wait if it programs an upper page.
-    fn guard(&mut self, op: OpId) {
+    #[inline(never)]
+    pub(super) fn guard(&mut self, op: OpId) {
         if let Some(at) = self.ops[op].programs().filter(|at| at.is_upper()) {
             self.ops[op].blockers += 1;
             self.uppers.push(Upper { op, at });

@@ -47,7 +47,6 @@ struct Held {
 impl Controller {
     /// From now on the ends of programs of lower pages are held back, for this time in ns if nothing happens before.
     pub fn hold_ends(&mut self, max_ns: Nanos) {
-        self.has_protection = true;
         self.holds = Some(Box::new(Holds {
             max_ns,
             pages_per_block: self.geometry.pages_per_block,
@@ -107,6 +106,7 @@ impl Controller {
 
     /// An operation ends of a drive that holds ends back: holds that of a lower page, and lets go what waited for an upper page or
     /// lies in a block that is erased. Returns whether it is held.
+    #[inline(never)]
     pub(super) fn ends_with_holds<P: Probe>(
         &mut self,
         id: OpId,

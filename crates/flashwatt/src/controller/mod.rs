@@ -75,8 +75,6 @@ pub struct Controller {
     map_ops: MapOps,
     /// Reads that wait in the queues of several dies.
     waiting: Vec<Waiting>,
-    /// Whether the drive keeps what it promised over a power cut by more than its operations: by any of the next four.
-    has_protection: bool,
     /// Whether programs of upper pages wait until the lower pages of the same cells are safe.
     guards_pairs: bool,
     /// Those of them that nobody has looked at.
@@ -146,7 +144,6 @@ impl Controller {
             ids: Vec::new(),
             map_ops: MapOps::default(),
             waiting: Vec::new(),
-            has_protection: false,
             guards_pairs: false,
             uppers: Vec::new(),
             holds: None,

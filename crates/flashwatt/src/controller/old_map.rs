@@ -33,8 +33,9 @@ struct Write {
 }
 
 impl OldMap {
-    /// An operation is planned, perhaps a program or a copy. Numbers rise one by one.
-    pub fn planned(&mut self, number: u64, is_program: bool) {
+    /// An operation is planned. Numbers rise one by one.
+    pub fn planned(&mut self, number: u64, kind: OpKind) {
+        let is_program = matches!(kind, OpKind::Program | OpKind::Copy | OpKind::Copyback);
         if self.ended.is_empty() {
             if !is_program {
                 return;
@@ -87,7 +88,6 @@ impl OldMap {
 impl super::Controller {
     /// From now on old copies of pages of the map are kept.
     pub fn keep_old_map(&mut self) {
-        self.has_protection = true;
         self.old_map = Some(Box::default());
     }
 
@@ -102,6 +102,7 @@ impl super::Controller {
     }
 
     /// An operation has ended.
+    #[inline(never)]
     pub(super) fn ended_for_old_map(&mut self, id: OpId, array: &mut Array) {
         let number = self.ops[id].seq;
         let released = self.old_map.as_mut().map(|old_map| old_map.ended(number)).unwrap_or_default();
@@ -127,11 +128,11 @@ mod tests {
         let page = plan.program(Ppn(0), Cause::Map, None);
         plan.replaces(page, block);
         plan.writes_map(MapWrite { page: 0, changes: 2, content: Vec::new() });
-        for (number, is_program) in (3..).zip([false, true, true]) {
-            old_map.planned(number, is_program);
+        for (number, kind) in (3..).zip([OpKind::Read, OpKind::Program, OpKind::Program]) {
+            old_map.planned(number, kind);
         }
         old_map.keep(&plan, 6, &mut array);
-        old_map.planned(6, true);
+        old_map.planned(6, OpKind::Program);
         assert_eq!((array.holds(block), old_map.changes()), (1, 2 + 3));
         assert_eq!(old_map.ended(5), [], "the program before it has not ended");
         assert_eq!(old_map.ended(4), [block], "the one after it does not matter");

@@ -78,8 +78,6 @@ pub struct Ssd<P: Probe> {
     journal: Option<Box<Journal>>,
     /// Is there idle work, a recovery log, a backup, or a journal to look after?
     has_more_work: bool,
-    /// May requests end, or entries of the buffer become urgent, at the end of an instant? So it is with backups and with a journal.
-    may_end_late: bool,
     /// Has the host sent its last request?
     draining: bool,
     /// The first of the drive's seats, that of die 0.
@@ -143,7 +141,6 @@ impl<P: Probe> Ssd<P> {
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             buffer_changed: false,
-            may_end_late: backups.is_some() || journal.is_some(),
             has_more_work: idle_work.is_some() || recovery_log.is_some() || backups.is_some() || journal.is_some(),
             idle_work,
             recovery: None,
@@ -269,7 +266,8 @@ impl<P: Probe> Device for Ssd<P> {
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
         // Requests that waited for the recovery, or were held back, may have ended; the journal may have made entries urgent.
-        (P::CAN_BE_CUT || self.may_end_late) && (!cx.done.is_empty() || self.buffer_changed)
+        (P::CAN_BE_CUT || self.backups.is_some() || self.journal.is_some())
+            && (!cx.done.is_empty() || self.buffer_changed)
     }
 
     fn drain(&mut self, now: Nanos) {
