@@ -138,12 +138,7 @@ impl Firmware {
     /// # Errors
     /// The die that lacks such a block, if one does.
     pub fn keep_recovery_blocks(&mut self) -> Result<(), DieId> {
-        let geometry = self.blocks.geometry();
-        let (dies, of_die) = (geometry.dies, geometry.recovery_blocks);
-        for die in (0..dies).flat_map(|die| (0..of_die).map(move |_| DieId(die))) {
-            self.blocks.take_free(die, None).ok_or(die)?;
-        }
-        Ok(())
+        self.take_blocks(self.blocks.geometry().recovery_blocks).map(drop)
     }
 
     /// Keeps blocks of each die for the recovery from a power cut, and for the content of the write buffer at one. The translation
@@ -173,16 +168,17 @@ impl Firmware {
         Ok(())
     }
 
-    /// Takes erased blocks of each die from the translation layer. Returns the die that lacks them, if one does.
+    /// Takes erased blocks of each die from the translation layer for good. Returns the die that lacks them, if one does.
     fn keep_blocks(&mut self, of_die: u32) -> Result<Vec<BlockId>, DieId> {
-        let dies = self.blocks.geometry().dies;
-        let mut kept = Vec::new();
-        for die in (0..dies).flat_map(|die| (0..of_die).map(move |_| DieId(die))) {
-            let block = self.blocks.take_free(die, None).ok_or(die)?;
-            self.blocks.condemn(block);
-            kept.push(block);
-        }
+        let kept = self.take_blocks(of_die)?;
+        kept.iter().for_each(|&block| self.blocks.condemn(block));
         Ok(kept)
+    }
+
+    /// Takes erased blocks of each die. Returns the die that lacks them, if one does.
+    fn take_blocks(&mut self, of_die: u32) -> Result<Vec<BlockId>, DieId> {
+        let each = (0..self.blocks.geometry().dies).flat_map(|die| (0..of_die).map(move |_| DieId(die)));
+        each.map(|die| self.blocks.take_free(die, None).ok_or(die)).collect()
     }
 
     /// A block's erase has ended. The plan then lists the dies that may have background work.
