@@ -11,11 +11,12 @@ use crate::energy::settings::{DramRule, Energy};
 use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::window::{Figures, Window};
 use crate::energy::{DieState, Meter, PriceTable, Series, price};
+use crate::firmware::Firmware;
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::halves::Halves;
 use crate::operation::{Cause, OpKind};
-use crate::probe::{BufferEvent, Probe};
+use crate::probe::{BufferEvent, Probe, Purpose};
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
@@ -339,9 +340,10 @@ impl<P: Probe> SsdAccounts<P> {
         self.map_latency.get_or_insert_default()
     }
 
-    /// A plan has been made; books its accesses to the map.
+    /// A plan has been made: books its accesses to the map, and lets the probe see it.
     #[inline(always)]
-    pub fn planned(&mut self, now: Nanos, plan: &Plan) {
+    pub fn planned(&mut self, now: Nanos, purpose: Purpose, firmware: &Firmware) {
+        let plan = &firmware.plan;
         self.ledger.map_accesses += u64::from(plan.map_accesses);
         self.unwritten_reads += u64::from(plan.unwritten_reads);
         if let Some(notes) = &plan.notes {
@@ -350,6 +352,7 @@ impl<P: Probe> SsdAccounts<P> {
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
         self.probe.mapped(now, plan.map_accesses);
+        self.probe.planned(purpose, firmware);
     }
 
     /// An event of the write buffer. Data that enters or leaves it for the host passes DRAM.

@@ -316,8 +316,7 @@ impl Controller {
     ) -> Option<OpId> {
         self.clear_ready(die, if urgent { Queue::UrgentStep } else { Queue::Step });
         firmware.background(die, &flash.array);
-        flash.accounts.planned(now, &firmware.plan);
-        flash.accounts.probe.planned(Purpose::Background, firmware);
+        flash.accounts.planned(now, Purpose::Background, firmware);
         let state = &mut self.dies[die.idx()];
         state.background += firmware.plan.ops().len() as u32;
         self.wake_woken(firmware);

@@ -301,15 +301,14 @@ impl<P: Probe> Ssd<P> {
         } else {
             plan.copy(copy, source, page, Cause::Backup, BlockId::NONE);
         }
-        self.flash.accounts.planned(now, &self.firmware.plan);
-        self.flash.accounts.probe.planned(Purpose::Backup(&[source]), &self.firmware);
+        self.flash.accounts.planned(now, Purpose::Backup(&[source]), &self.firmware);
         self.controller.admit_backup(upper, &self.firmware, &mut self.flash);
     }
 
     fn erase_backups(&mut self, block: BlockId, urgent: bool, now: Nanos) {
         self.firmware.plan.clear();
         self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Backup);
-        self.begin_own_erases(RequestId::BACKUP, urgent, now);
+        self.begin_own(RequestId::BACKUP, Purpose::Background, urgent, now);
     }
 
     /// Plans the copies that bring the backups of each die that a recovery needs onto one block, and changes the places of `units`.
@@ -339,9 +338,8 @@ impl<P: Probe> Ssd<P> {
     pub(super) fn restore(&mut self, unit: &BackedUp, now: Nanos) -> (bool, u32) {
         let extent = Extent { first: unit.owner, pages: 1, request_pages: 1, head_partial: false, tail_partial: false };
         let found = self.firmware.write(extent, &self.flash.array);
-        self.flash.accounts.planned(now, &self.firmware.plan);
         let purpose = if found > 0 { Purpose::Restore(unit.owner, unit.version) } else { Purpose::Background };
-        self.flash.accounts.probe.planned(purpose, &self.firmware);
+        self.flash.accounts.planned(now, purpose, &self.firmware);
         let operations = self.controller.admit(RequestId::RECOVERY, &self.firmware, &mut self.flash);
         (found > 0, operations)
     }

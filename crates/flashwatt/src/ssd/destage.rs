@@ -275,10 +275,9 @@ impl<P: Probe> Ssd<P> {
     fn take_destage_plan(&mut self, batch: u32, now: Nanos) {
         let Some(buffered) = &mut self.buffered else { unreachable!("{NO_BUFFER}") };
         let (id, at) = (RequestId(buffered.first_id + batch), batch);
-        self.flash.accounts.planned(now, &self.firmware.plan);
         let batch = &mut buffered.batches[at as usize];
         self.flash.accounts.written.destaged_units += batch.entries.len() as u64;
-        self.flash.accounts.probe.planned(Purpose::Destage(&batch.entries), &self.firmware);
+        self.flash.accounts.planned(now, Purpose::Destage(&batch.entries), &self.firmware);
         find_programs(batch, &buffered.buffer, &self.firmware, &self.geometry);
         batch.remaining = self.controller.admit(id, &self.firmware, &mut self.flash);
         if batch.remaining == 0 {

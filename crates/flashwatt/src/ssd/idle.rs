@@ -73,8 +73,7 @@ impl<P: Probe> Ssd<P> {
         let Some(work) = &mut self.idle_work else { return };
         (work.timer_since, work.worked_since) = (None, Some(work.arrivals));
         self.firmware.idle_work(&self.flash.array);
-        self.flash.accounts.planned(cx.now(), &self.firmware.plan);
-        self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
+        self.flash.accounts.planned(cx.now(), Purpose::Background, &self.firmware);
         work.remaining = self.controller.admit(RequestId::IDLE_WORK, &self.firmware, &mut self.flash);
         work.waits_for_erase = work.remaining == 0;
     }

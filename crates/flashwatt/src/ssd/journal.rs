@@ -381,8 +381,7 @@ impl<P: Probe> Ssd<P> {
         plan.clear();
         plan.program(ppn, Cause::Journal, None);
         let number = plan.number(PlanIndex(0));
-        self.flash.accounts.planned(now, &self.firmware.plan);
-        self.flash.accounts.probe.planned(Purpose::Journal(&content), &self.firmware);
+        self.flash.accounts.planned(now, Purpose::Journal(&content), &self.firmware);
         self.flash.accounts.buffered.journal_records += records.len() as u64;
         self.controller.admit(RequestId::JOURNAL, &self.firmware, &mut self.flash);
         number
@@ -397,7 +396,7 @@ impl<P: Probe> Ssd<P> {
             journal.under_way.insert(plan.number(erase), Work::Erase(row));
             erased.under_way += 1;
         }
-        self.begin_own_erases(RequestId::JOURNAL, journal.has_no_place(), now);
+        self.begin_own(RequestId::JOURNAL, Purpose::Background, journal.has_no_place(), now);
     }
 
     /// An operation of the journal has ended.

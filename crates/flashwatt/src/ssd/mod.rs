@@ -180,11 +180,10 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Begins the planned erases of blocks that the drive keeps for itself. `urgent`: programs wait for them.
-    fn begin_own_erases(&mut self, request: RequestId, urgent: bool, now: Nanos) {
-        self.flash.accounts.planned(now, &self.firmware.plan);
-        self.flash.accounts.probe.planned(Purpose::Background, &self.firmware);
-        self.controller.admit_own(request, urgent, &self.firmware, &mut self.flash);
+    /// Begins the planned operations on blocks that the drive keeps for itself. `urgent`: others wait for them. Returns their number.
+    fn begin_own(&mut self, request: RequestId, purpose: Purpose, urgent: bool, now: Nanos) -> u32 {
+        self.flash.accounts.planned(now, purpose, &self.firmware);
+        self.controller.admit_own(request, urgent, &self.firmware, &mut self.flash)
     }
 
     /// Takes the drive apart: its accounts, its firmware and its flash.

@@ -212,8 +212,7 @@ impl<P: Probe> Ssd<P> {
                 Step::EraseGathered { pages, .. } => Purpose::Backup(pages),
                 _ => Purpose::Background,
             };
-            self.flash.accounts.planned(now, &self.firmware.plan);
-            self.flash.accounts.probe.planned(purpose, &self.firmware);
+            self.flash.accounts.planned(now, purpose, &self.firmware);
             recovery.remaining = self.controller.admit(RequestId::RECOVERY, &self.firmware, &mut self.flash);
         }
     }

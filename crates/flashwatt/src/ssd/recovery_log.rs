@@ -297,10 +297,7 @@ impl<P: Probe> Ssd<P> {
                 Purpose::Background
             }
         };
-        self.flash.accounts.planned(cx.now(), &self.firmware.plan);
-        self.flash.accounts.probe.planned(purpose, &self.firmware);
-        let request = RequestId::RECOVERY_LOG;
-        let operations = self.controller.admit_own(request, false, &self.firmware, &mut self.flash);
+        let operations = self.begin_own(RequestId::RECOVERY_LOG, purpose, false, cx.now());
         self.firmware.plan.map_copies = of_map;
         if let Some(Step::Program(_, _, held)) = log.todo.front_mut() {
             for block in held.drain(..) {

@@ -134,8 +134,7 @@ impl<P: Probe> Ssd<P> {
     /// Gives the plan of a request to the controller and the probe. Returns the number of its operations.
     #[inline(always)]
     pub(super) fn take_plan(&mut self, id: RequestId, purpose: Purpose, now: Nanos) -> u32 {
-        self.flash.accounts.planned(now, &self.firmware.plan);
-        self.flash.accounts.probe.planned(purpose, &self.firmware);
+        self.flash.accounts.planned(now, purpose, &self.firmware);
         let operations = self.controller.admit(id, &self.firmware, &mut self.flash);
         let active = &mut self.requests[id.idx()];
         active.remaining += operations;
