@@ -24,6 +24,11 @@ use flashwatt::{Report, RunOptions, Watch};
 /// Bytes of the pages of all drives here.
 pub const PAGE: u64 = 4096;
 
+/// The factor by which `make soak` multiplies the work of tests: the environment's `FLASHWATT_SOAK`, if it is set.
+pub fn soak() -> Option<usize> {
+    std::env::var("FLASHWATT_SOAK").ok().map(|factor| factor.parse().expect("FLASHWATT_SOAK is a number"))
+}
+
 /// A microsecond in nanoseconds.
 pub const US: Nanos = 1_000;
 

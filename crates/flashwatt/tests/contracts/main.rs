@@ -51,7 +51,7 @@ fn build(config: &Config) -> (Geometry, Firmware, Array, bool) {
 const REQUESTS: usize = 1_000_000;
 
 fn soak() -> usize {
-    std::env::var("FLASHWATT_SOAK").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
+    common::soak().unwrap_or(1)
 }
 
 /// The part of them that falls to each of the schemes.

@@ -1,7 +1,7 @@
 //! The journal of the write buffer.
 
 use super::{BUFFER, CHECKPOINTS, JOURNAL, Scheme, TRIMS, cut_at, cut_at_random, cut_everywhere, in_order};
-use super::{load_scheme, random_cuts, run_that_loses, some_schemes};
+use super::{first_of_layer, random_cuts, run_that_loses, some_schemes};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PAGE, PROBE_DRIVE, figures, load, play, request, write};
 use crate::schemes::for_each_scheme;
@@ -75,8 +75,7 @@ fn random_cuts_with_a_journal_and_protected_pairs() {
 #[test]
 fn faults_of_journals_are_found() {
     for layer in ["page", "fast", "dftl"] {
-        let scheme = some_schemes().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
-        let scheme = scheme.expect("every layer has a scheme");
+        let scheme = first_of_layer(some_schemes(), layer);
         for bug in [Bug::JournalAckEarly, Bug::JournalErasedEarly, Bug::JournalOlder, Bug::JournalForgotten] {
             let lost = run_that_loses(bug, &scheme, &JOURNAL);
             assert!(lost.is_some(), "{bug:?} is not found with the layer {layer}");

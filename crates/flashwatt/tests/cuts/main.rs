@@ -16,7 +16,7 @@ mod trims;
 
 use std::collections::BTreeSet;
 
-use common::{PAGE, Script, write};
+use common::{PAGE, Script, soak, write};
 use flashwatt::config::{Config, Precondition};
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::{Bug, Cost, Held, Powered, Recovered, Remains, come_back, recover};
@@ -28,11 +28,6 @@ use shrink::shrink;
 /// Flash operations of a run in which every instant is a cut; in the soak ten times as many.
 fn operations() -> u64 {
     if soak().is_some() { 3_000 } else { 300 }
-}
-
-/// The factor of cuts in the soak: the environment's `FLASHWATT_SOAK`.
-fn soak() -> Option<usize> {
-    std::env::var("FLASHWATT_SOAK").ok().map(|factor| factor.parse().expect("FLASHWATT_SOAK is a number"))
 }
 
 /// A volatile write buffer of a few pages.
@@ -267,6 +262,11 @@ fn layer(scheme: &Scheme) -> &'static str {
     load_scheme(scheme).ssd().ftl.name()
 }
 
+/// The first of these schemes with this layer.
+fn first_of_layer(schemes: Vec<Scheme>, name: &str) -> Scheme {
+    schemes.into_iter().find(|scheme| layer(scheme) == name).expect("every layer has a scheme")
+}
+
 /// Whether the scheme's layer has its map on flash.
 fn has_map_on_flash(scheme: &Scheme) -> bool {
     ["dftl", "tpftl", "rftl"].contains(&layer(scheme))
@@ -316,7 +316,7 @@ fn faults_on_purpose_are_found() {
     ];
     let of_map_on_flash = [(Bug::EntriesForgotten, &[CHECKPOINTS][..]), (Bug::OldMapErased, &[CHECKPOINTS])];
     for name in ["page", "fast", "dftl"] {
-        let scheme = some_schemes().into_iter().find(|scheme| layer(scheme) == name).expect("every layer has a scheme");
+        let scheme = first_of_layer(some_schemes(), name);
         let more_bugs = of_map_on_flash.into_iter().filter(|_| has_map_on_flash(&scheme));
         for (bug, more) in bugs.into_iter().chain(more_bugs) {
             let lost = run_that_loses(bug, &scheme, more);

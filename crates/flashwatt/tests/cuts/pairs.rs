@@ -1,7 +1,7 @@
 //! Pages that share cells, and what protects them.
 
 use super::{BUFFER, CAPACITORS, CHECKPOINTS, Scheme, TRIMS, cut_at_random, cut_everywhere, in_order, random_cuts};
-use super::{in_order_with_map_in_memory, load_scheme, run_that_loses};
+use super::{first_of_layer, in_order_with_map_in_memory, run_that_loses};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PROBE_DRIVE, load, play, write};
 use crate::schemes::for_each_scheme;
@@ -94,8 +94,7 @@ fn random_cuts_with_backups_buffers_and_a_recovery_log() {
 #[test]
 fn faults_of_backups_are_found() {
     for layer in ["page", "fast", "dftl"] {
-        let scheme = in_order().into_iter().find(|scheme| load_scheme(scheme).ssd().ftl.name() == layer);
-        let scheme = scheme.expect("every layer has a scheme");
+        let scheme = first_of_layer(in_order(), layer);
         let bugs = [(Bug::BackupLate, BACKUP), (Bug::BackupForgotten, BACKUP), (Bug::AckNotHeld, HOLD_ACK)];
         for (bug, protection) in bugs {
             let lost = run_that_loses(bug, &scheme, &[protection]);
