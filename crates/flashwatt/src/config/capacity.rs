@@ -188,9 +188,14 @@ impl Needs<'_> {
     fn log_blocks(&self, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> u128 {
         let Some(LogNeeds { recovery, buffer_bytes, is_paired }) = self.log else { return 0 };
         let logical_units = logical_pages * u128::from(geometry.units_per_page());
-        let physical_units = blocks * u128::from(geometry.pages_per_block) * u128::from(geometry.units_per_page());
+        let units_per_block = u128::from(geometry.pages_per_block) * u128::from(geometry.units_per_page());
+        let physical_units = blocks * units_per_block;
         let map_bytes = match self.ftl.checkpoint_bytes_max(logical_pages) {
-            Some(of_map_on_flash) => of_map_on_flash,
+            // Of a map on flash also the entries that a collection on each die has moved, of one block at most.
+            Some(of_map_on_flash) => {
+                of_map_on_flash
+                    + u128::from(recovery_log::LISTED_ENTRY_BYTES) * u128::from(geometry.dies()) * units_per_block
+            }
             None if self.ftl.collects() => MAP_ENTRY_BYTES * logical_units,
             // Of a layer that merges blocks: each block, and at most each page that is spare.
             None => MAP_ENTRY_BYTES * (blocks + physical_units.saturating_sub(logical_units)),

@@ -57,7 +57,7 @@ impl MapWitness {
         let is_settled = |lpn: Lpn, place| {
             let (page, at) = (lpn.0 / layout.entries_per_page, lpn.0 % layout.entries_per_page);
             let newest = self.newest.get(&page).and_then(|content| content[at as usize]);
-            newest == place && firmware.ftl.map_entry(lpn) != MapEntry::AsBefore
+            newest == place && firmware.ftl.map_entry(lpn) == MapEntry::Says(place) // a collection may have moved it
         };
         checkpoint.beside_map(layout, areas, &self.contents, is_settled)
     }

@@ -368,3 +368,63 @@ fn of_flash(found: &Found, trims: &BTreeMap<Lpn, u64>, owner: Lpn) -> Option<u64
     let version = found.newest(owner).and_then(|ppn| found.areas.get(ppn)).map(|spare| spare.version);
     version.max(trims.get(&owner).copied())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load;
+    use crate::crash::Powered;
+    use crate::workload;
+
+    const DRIVE: &str = r#"
+        [device]
+        preset = "limit"
+        channels = 3
+        ways = 1
+        blocks_per_plane = 26
+        pages_per_block = 9
+        logical_bytes = 1_433_600
+        [recovery]
+        checkpoint_interval_bytes = 65_536
+        [workload.uniform]
+        request_bytes = 4096
+        read_fraction = 0
+        requests = 3000
+        queue_depth = 6
+    "#;
+
+    fn places(remains: &Remains) -> Vec<Option<Ppn>> {
+        let drive = remains.power_on();
+        (0..drive.firmware.blocks.geometry().logical_units).map(|lpn| drive.firmware.ftl.lookup(Lpn(lpn))).collect()
+    }
+
+    /// Without trims a recovery finds each unit at the same place with a checkpoint and without: the copy of a collection that had
+    /// ended when the checkpoint was begun, and nothing older that was programmed later.
+    #[test]
+    fn a_checkpoint_does_not_change_where_units_are_found() {
+        for (seed, layer) in ["page", "dftl", "tpftl", "rftl"].iter().enumerate() {
+            let mut sets = vec![format!("ftl=\"{layer}\""), format!("run.seed={seed}")];
+            if *layer != "page" {
+                let options = ["cmt_entries=3", "entry_bytes=512", "map_reserved_blocks=2", "allocation=\"static\""];
+                sets.extend(options.map(|option| format!("ftl.{layer}.{option}")));
+            }
+            let config = load(DRIVE, "test", &sets).expect("a valid configuration");
+            let mut workload = workload::open(&config.workload, config.logical_bytes(), 1).expect("a workload");
+            let mut powered = Powered::new(&config, workload.as_mut(), &mut |_| true).expect("its power can be cut");
+            let mut with_checkpoint = 0;
+            for event in 0..40_000 {
+                if !powered.step().expect("it goes on") {
+                    break;
+                }
+                if event % 37 != 0 {
+                    continue;
+                }
+                let remains = powered.cut();
+                let without = Remains { logged: LoggedPages::default(), ..remains.clone() };
+                with_checkpoint += u32::from(remains.log().checkpoint.is_some());
+                assert_eq!(places(&remains), places(&without), "{layer}, at {} ns", powered.now_ns());
+            }
+            assert!(with_checkpoint > 100, "{layer}: {with_checkpoint}");
+        }
+    }
+}

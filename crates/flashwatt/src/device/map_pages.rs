@@ -1,8 +1,9 @@
 //! The pages of a map that a layer has on flash, and what a recovery with a checkpoint reads of them.
 //!
 //! Such a checkpoint holds what memory alone had of the map when it was begun: where the pages of the map were on flash, and the
-//! entries that these pages did not have, since they had changed, or since the program that they name had not ended. All other
-//! entries a recovery reads from the pages.
+//! entries that these pages did not have, since they had changed, or since the program that they name had not ended. Among them are
+//! those of pages that a collection has copied and whose page of the map it has not written yet. All other entries a recovery reads
+//! from the pages.
 //!
 //! Of each page of the map the newest version counts of which all copies can be read. An entry of it may name data that never came to
 //! flash: a page that was programmed since, while the scan has found nothing of the unit there or elsewhere. Then the entry of the
@@ -170,9 +171,9 @@ impl Checkpoint {
         let mut whole = self.clone();
         let (Some(part), Some(before)) = (&mut whole.map, &self.map) else { return (whole, None) };
         let layout = before.layout;
-        let mut is_later = vec![false; layout.logical_units as usize];
+        let mut later = vec![None; layout.logical_units as usize];
         for (_, spare) in areas.all_readable().filter(|(ppn, spare)| self.is_later(*ppn, spare)) {
-            is_later.get_mut(spare.owner.idx()).into_iter().for_each(|later| *later = true);
+            later.get_mut(spare.owner.idx()).into_iter().for_each(|later| *later = Some(spare.version).max(*later));
         }
         part.places = vec![None; layout.logical_units as usize];
         let mut read = MapRead::default();
@@ -181,8 +182,10 @@ impl Checkpoint {
             of_page.retain(|(version, _)| Some(*version) >= named);
             let mut last = 0;
             for (at, lpn) in layout.units_of(page).enumerate().filter(|(_, lpn)| !before.is_listed[lpn.idx()]) {
-                let said = of_page.iter().map(|(_, places)| contents[&places[0]][at]);
-                let mut entries = said.map(|said| self.entry(said, areas, is_later[lpn.idx()])).zip(0..);
+                let entry = |(version, places): &(u64, Vec<Ppn>)| {
+                    self.entry(contents[&places[0]][at], *version, areas, later[lpn.idx()])
+                };
+                let mut entries = of_page.iter().map(entry).zip(0..);
                 if let Some((Entry::Is(place), version)) = entries.find(|(entry, _)| matches!(entry, Entry::Is(_))) {
                     last = last.max(version);
                     let spare = place.and_then(|ppn| areas.readable(ppn));
@@ -205,15 +208,16 @@ impl Checkpoint {
         (whole, Some(read))
     }
 
-    /// What an entry says. `is_later`: the scan has found data of the unit that was programmed since the checkpoint.
-    fn entry(&self, said: Option<Ppn>, areas: &SpareAreas, is_later: bool) -> Entry {
-        match said {
-            Some(_) if is_later => Entry::Is(None),
-            None => Entry::Is(None),
-            Some(ppn) => match areas.get(ppn) {
-                Some(spare) if !self.is_later(ppn, spare) => Entry::Is(Some(ppn)),
-                _ => Entry::Dangling,
-            },
+    /// What an entry of a page of this version says. `later`: the newest version of the unit's data that the scan has found among what was
+    /// programmed since the checkpoint. It may be older than what the entry names: a copy, or a write, that another die had kept waiting.
+    fn entry(&self, said: Option<Ppn>, of_page: u64, areas: &SpareAreas, later: Option<u64>) -> Entry {
+        let Some(ppn) = said else { return Entry::Is(None) };
+        match areas.get(ppn) {
+            Some(spare) if !self.is_later(ppn, spare) => Entry::Is(Some(ppn).filter(|_| later < Some(spare.version))),
+            // Versions of pages of the map and of data are counted together: what the entry names is older than its page.
+            _ if later > Some(of_page) => Entry::Is(None),
+            Some(spare) if later == Some(spare.version) && areas.readable(ppn).is_some() => Entry::Is(None),
+            _ => Entry::Dangling,
         }
     }
 }
@@ -275,6 +279,20 @@ mod tests {
         for found in [(2, 0, 4, 11), (3, 0, 6, 13)] {
             assert_eq!(read(&[new_page, found], &contents), (1, Some(5), [None, Some(1)]));
         }
+    }
+
+    /// A write, or a copy, may wait on its die while a newer one is programmed on another.
+    #[test]
+    fn what_was_programmed_later_may_be_older() {
+        let older = |page, version| (3, page, version, 13);
+        let contents = MapContents::from([(Ppn(16), says([Some(0), Some(1)])), (Ppn(17), says([Some(2), Some(1)]))]);
+        assert_eq!(read(&[older(1, 1)], &contents), (1, Some(3), [Some(0), Some(1)]), "version 2 of unit 1 is newer");
+        assert_eq!(read(&[older(1, 2)], &contents), (1, Some(3), [Some(0), None]), "a copy of it");
+        // A new page of the map says that unit 0 is at address 2, which is erased: the page before counts, too.
+        let new_page = (17, PAGE, 5, 12);
+        assert_eq!(read(&[new_page, older(0, 0)], &contents), (2, Some(3), [Some(0), Some(1)]));
+        // Version 4 may be what was at address 2, or older: the page before is read, and its version is older.
+        assert_eq!(read(&[new_page, older(0, 4)], &contents), (2, Some(3), [None, Some(1)]));
     }
 
     #[test]

@@ -308,11 +308,20 @@ impl<O: EvictionOrder> Mapping<O> {
         if is_dirty || is_trimmed { MapEntry::AsBefore } else { MapEntry::Says(self.get(lpn)) }
     }
 
-    /// Bytes of what a checkpoint holds now: the directory, dirty entries, and what is trimmed of translation pages that hold
-    /// trimmed entries.
+    /// Bytes of what a checkpoint holds now: the directory, dirty entries, those that collections have moved, and what is trimmed of
+    /// translation pages that hold trimmed entries.
     pub fn checkpoint_bytes(&self) -> u64 {
         let trimmed = self.is_trimmed.iter().filter(|&&is_trimmed| is_trimmed).count() as u64;
-        self.directory_bytes() + LISTED_ENTRY_BYTES * u64::from(self.cmt.dirty_entries()) + self.trimmed_bytes(trimmed)
+        let listed = u64::from(self.cmt.dirty_entries()) + self.moved_entries_max();
+        self.directory_bytes() + LISTED_ENTRY_BYTES * listed + self.trimmed_bytes(trimmed)
+    }
+
+    /// Entries that collections have moved and whose translation pages still have the old addresses, at most: of each die those of
+    /// one victim.
+    fn moved_entries_max(&self) -> u64 {
+        let in_victim = u64::from(self.geometry.units_per_block);
+        let of_die = |pages: &Vec<u32>| in_victim.min(pages.len() as u64 * u64::from(self.entries_per_page()));
+        self.moved.iter().map(of_die).sum()
     }
 
     /// Bytes of a list of these translation pages with a bit for each of their entries.
