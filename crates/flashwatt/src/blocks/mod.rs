@@ -7,7 +7,6 @@ mod start_pages;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::device::{Geometry, WearView};
@@ -169,7 +168,7 @@ impl BlockTable {
         let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
         die.candidates += u32::from(is_candidate);
         die.fewest.get_mut().note(block, valid, &self.info);
-        die.by_age.get_mut().add(block, &self.info);
+        die.by_age.get_mut().note(block, &self.info, self.closings);
     }
 
     /// Marks a block as victim: it will be collected or erased, and is no candidate any more.
@@ -204,10 +203,10 @@ impl BlockTable {
         self.dies[die.idx()].candidates
     }
 
-    /// Visits the closed blocks of a die, the oldest first, until `visit` breaks off.
-    fn visit_oldest_first(&self, die: DieId, visit: impl FnMut(BlockId) -> ControlFlow<()>) {
-        let by_age = &mut self.dies[die.idx()].by_age.borrow_mut();
-        by_age.visit(&self.info, self.closings, self.geometry.blocks_of(die), visit);
+    /// Visits of each number of valid units the oldest closed block of a die that has it, and the others with it if `visit` says so.
+    fn visit_oldest(&self, die: DieId, visit: impl FnMut(BlockId) -> bool) {
+        let (blocks, units) = (self.geometry.blocks_of(die), self.geometry.units_per_block);
+        self.dies[die.idx()].by_age.borrow_mut().visit(&self.info, self.closings, blocks, units, visit);
     }
 
     /// Adds an erased block to its die's free list.
@@ -318,6 +317,7 @@ impl BlockTable {
         if state == BlockState::Closed {
             die.candidates += u32::from(gains_first_page & !apart);
             die.fewest.get_mut().note(block, valid, &self.info);
+            die.by_age.get_mut().note(block, &self.info, self.closings);
         }
         block
     }

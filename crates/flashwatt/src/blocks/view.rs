@@ -1,7 +1,5 @@
 //! A read-only view of one die's blocks, from which policies decide.
 
-use std::ops::ControlFlow;
-
 use super::{BlockState, BlockTable};
 use crate::device::WearView;
 use crate::rng::Rng;
@@ -58,25 +56,23 @@ impl<'a> BlockView<'a> {
         Some(Choice { block, searches })
     }
 
-    /// As [`Self::best`], by a score of a block's age and number of valid map units. It must not fall with the age, nor rise with
-    /// the valid units. So the search goes from old blocks to young ones, and ends when none of the rest can be better.
+    /// As [`Self::best`], by a score of a block's age and number of valid map units that does not fall with the age. So of blocks with
+    /// the same number the oldest one is looked at, and the others only if the score does not rise with the age there.
     /// `is_above(a, b)` says that a is better than b.
     pub fn best_by_age<S>(&self, score: impl Fn(u32, u32) -> S, is_above: impl Fn(&S, &S) -> bool) -> Option<Choice> {
-        let least = self.valid(self.fewest_valid()?);
         let mut best: Option<(S, BlockId)> = None;
-        self.blocks.visit_oldest_first(self.die, |block| {
-            let age = self.age(block);
-            if best.as_ref().is_some_and(|(top, _)| is_above(top, &score(age, least))) {
-                return ControlFlow::Break(());
+        self.blocks.visit_oldest(self.die, |block| {
+            let (age, valid) = (self.age(block), self.valid(block));
+            if !self.is_candidate(block) {
+                return false;
             }
-            if self.is_candidate(block) {
-                let new = score(age, self.valid(block));
-                let is_better = |(top, at): &(S, BlockId)| is_above(&new, top) || (block < *at && !is_above(top, &new));
-                if best.as_ref().is_none_or(is_better) {
-                    best = Some((new, block));
-                }
+            let new = score(age, valid);
+            let others_equal = age > 0 && !is_above(&new, &score(age - 1, valid));
+            let is_better = |(top, at): &(S, BlockId)| is_above(&new, top) || (block < *at && !is_above(top, &new));
+            if best.as_ref().is_none_or(is_better) {
+                best = Some((new, block));
             }
-            ControlFlow::Continue(())
+            others_equal
         });
         let choice = best.map(|(_, block)| Choice { block, searches: self.blocks.candidates(self.die) });
         debug_assert_eq!(choice, self.best(|block| score(self.age(block), self.valid(block)), &is_above));
