@@ -303,14 +303,16 @@ impl Powered<Silence> {
     /// Simulates until the recovery has ended. Returns its time in ns, too.
     ///
     /// # Errors
-    /// If it does not end before the end of simulated time.
+    /// If it does not end before the end of simulated time, or the drive has no room for what comes back.
     pub(super) fn until_recovered(mut self) -> Result<(Self, Nanos), Error> {
         loop {
             let goes_on = self.step()?;
             if let Some(recovery_ns) = self.drive().recovered_ns() {
                 return Ok((self, recovery_ns));
             }
-            assert!(goes_on, "the recovery waits for nothing; this is a fault of the simulator");
+            if !goes_on {
+                return Err(self.drive().stuck());
+            }
         }
     }
 

@@ -278,9 +278,7 @@ impl<P: Probe> Device for Ssd<P> {
     fn rest(&mut self) -> Result<(), Error> {
         let buffer_is_empty = self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty());
         if self.flash.accounts.outstanding() > 0 || !buffer_is_empty {
-            let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
-            assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
-            return Err(no_room());
+            return Err(self.stuck());
         }
         self.flash.accounts.probe.at_rest(&self.firmware, &self.flash.array);
         Ok(())
@@ -327,7 +325,17 @@ impl<P: Probe> Device for Ssd<P> {
     }
 }
 
-/// Only a drive that starts empty can come to this: for the others the configuration asks for enough spare flash.
+impl<P: Probe> Ssd<P> {
+    /// Why a drive on which nothing happens has not done its work.
+    pub(crate) fn stuck(&self) -> Error {
+        let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
+        assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
+        no_room()
+    }
+}
+
+/// Only a drive that starts empty, or comes back from a power cut, can come to this: for the others the configuration asks for enough
+/// spare flash.
 fn no_room() -> Error {
     let fault = Fault::key("device", "the drive has no room for what is written to it, and collection can make none");
     Error::from(fault.help("raise device.op_ratio or device.spare_fraction"))
