@@ -6,8 +6,8 @@
 //! from the pages.
 //!
 //! Of each page of the map the newest version counts of which all copies can be read. An entry of it may name data that never came to
-//! flash: a page that was programmed since, while the scan has found nothing of the unit there or elsewhere. Then the entry of the
-//! version before counts. The drive keeps that one until the data is on flash (`controller/old_map.rs`).
+//! flash: a page that was programmed since, while the scan has found nothing newer of the unit. Then the entry of the version before
+//! counts. The drive keeps that one until the data is on flash (`controller/old_map.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
