@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{BlockState, Info};
+use super::{Info, is_candidate};
 use crate::units::BlockId;
 
 /// For each count of valid units the closed blocks of a die that have it, the oldest first.
@@ -75,7 +75,7 @@ impl ByAge {
     fn begin(&mut self, info: &[Info], closings: u32, all: impl Iterator<Item = BlockId>, units: u32) {
         self.blocks.resize_with(units as usize + 1, BinaryHeap::new);
         (self.clean_at, self.clock) = (usize::MAX, 1 << 32);
-        for block in all.filter(|block| info[block.idx()].state == BlockState::Closed && !info[block.idx()].apart) {
+        for block in all.filter(|block| info[block.idx()].is_closed()) {
             self.push(block, info, closings);
         }
         self.limit();
@@ -98,7 +98,5 @@ impl ByAge {
 
 #[inline(always)]
 fn is_fresh((closed, block): Entry, info: &[Info], valid: usize) -> bool {
-    let info = &info[block.idx()];
-    let is_candidate = info.state == BlockState::Closed && !info.apart;
-    is_candidate && usize::from(info.valid) == valid && info.closed_at == closed as u32
+    is_candidate(info, block, valid) && info[block.idx()].closed_at == closed as u32
 }

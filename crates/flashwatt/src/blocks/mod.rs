@@ -45,6 +45,14 @@ struct Info {
     closed_at: u32,
 }
 
+impl Info {
+    /// Whether the block is fully programmed and collected by policies, not by its owner.
+    #[inline(always)]
+    fn is_closed(&self) -> bool {
+        self.state == BlockState::Closed && !self.apart
+    }
+}
+
 /// The entry of an address that was not written to since its last erase. No logical page is that large.
 const ERASED: u32 = u32::MAX;
 
@@ -188,7 +196,7 @@ impl BlockTable {
     /// gain.
     fn is_candidate(&self, block: BlockId) -> bool {
         let info = &self.info[block.idx()];
-        info.state == BlockState::Closed && !info.apart && self.gains(info.valid)
+        info.is_closed() && self.gains(info.valid)
     }
 
     /// Whether the valid map units of a block fit into fewer pages than it has. Collection of other blocks gains no page, and
@@ -539,7 +547,7 @@ impl FewestValid {
     }
 
     fn rebuild(&mut self, info: &[Info], blocks: impl Iterator<Item = BlockId> + Clone) {
-        let closed = blocks.filter(|b| info[b.idx()].state == BlockState::Closed && !info[b.idx()].apart);
+        let closed = blocks.filter(|b| info[b.idx()].is_closed());
         let Some(least) = closed.clone().map(|b| usize::from(info[b.idx()].valid)).min() else { return };
         const MARGIN: usize = 3;
         self.stacks.iter_mut().for_each(|stack| stack.blocks.clear());
@@ -554,7 +562,7 @@ impl FewestValid {
 #[inline(always)]
 fn is_candidate(info: &[Info], block: BlockId, valid: usize) -> bool {
     let info = &info[block.idx()];
-    info.state == BlockState::Closed && usize::from(info.valid) == valid && !info.apart
+    info.is_closed() && usize::from(info.valid) == valid
 }
 
 #[cfg(test)]

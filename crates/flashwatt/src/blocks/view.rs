@@ -1,6 +1,6 @@
 //! A read-only view of one die's blocks, from which policies decide.
 
-use super::{BlockState, BlockTable};
+use super::BlockTable;
 use crate::device::WearView;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
@@ -38,7 +38,7 @@ impl<'a> BlockView<'a> {
 
     /// Whether this block is fully programmed and collected by policies, not by its owner.
     fn is_closed(&self, block: BlockId) -> bool {
-        self.blocks.state(block) == BlockState::Closed && !self.blocks.is_apart(block)
+        self.blocks.info[block.idx()].is_closed()
     }
 
     /// A random block of the die, candidate or not, all equally likely.
