@@ -186,6 +186,13 @@ impl<P: Probe> Ssd<P> {
         self.controller.admit_own(request, urgent, &self.firmware, &mut self.flash)
     }
 
+    /// Why a drive on which nothing happens has not done its work.
+    pub(crate) fn stuck(&self) -> Error {
+        let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
+        assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
+        no_room()
+    }
+
     /// Takes the drive apart: its accounts, its firmware and its flash.
     pub fn into_parts(self) -> (SsdAccounts<P>, Firmware, Array) {
         (self.flash.accounts, self.firmware, self.flash.array)
@@ -322,15 +329,6 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn so_far(&self) -> (f64, f64) {
         self.flash.accounts.so_far()
-    }
-}
-
-impl<P: Probe> Ssd<P> {
-    /// Why a drive on which nothing happens has not done its work.
-    pub(crate) fn stuck(&self) -> Error {
-        let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
-        assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
-        no_room()
     }
 }
 
