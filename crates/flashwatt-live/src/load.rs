@@ -29,7 +29,7 @@ pub struct Load {
     pub request_bytes: u64,
     /// How many are sent at most.
     pub requests: u64,
-    /// No request is sent later than this after the first one.
+    /// No request is sent later than this after the beginning of the load.
     pub time_limit_ns: u64,
     /// How many are under way at once.
     pub queue_depth: u32,

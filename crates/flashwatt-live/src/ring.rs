@@ -56,10 +56,14 @@ pub(crate) fn run(
     let mut fault = None;
     let mut free: Vec<usize> = (0..flight.slots.len()).collect();
     loop {
-        while fault.is_none() && !stopped && left > 0 && clock.is_open(clock.now_ns()) {
+        while fault.is_none() && !stopped && left > 0 {
+            let now_ns = clock.now_ns();
+            if !clock.is_open(now_ns) {
+                break;
+            }
             let Some(slot) = free.pop() else { break };
             let Some(offset) = offsets.next() else { break };
-            flight.send(slot, offset, clock.now_ns());
+            flight.send(slot, offset, now_ns);
             left -= 1;
         }
         if flight.outstanding == 0 {

@@ -73,6 +73,9 @@ impl Shared<'_> {
         let mut requests = Vec::new();
         while let Some(offset) = self.next() {
             let start_ns = self.clock.now_ns();
+            if !self.clock.is_open(start_ns) {
+                break;
+            }
             if let Err(source) = self.request(&mut buffer, offset) {
                 self.stop.store(true, Relaxed);
                 return Err(failed(self.target, self.load, offset, source));
@@ -83,9 +86,9 @@ impl Shared<'_> {
         Ok(requests)
     }
 
-    /// The offset of the next request; none after the last one.
+    /// The offset of the next request; none after the last one, or once the load is stopped.
     fn next(&self) -> Option<u64> {
-        if self.stop.load(Relaxed) || !self.clock.is_open(self.clock.now_ns()) {
+        if self.stop.load(Relaxed) {
             return None;
         }
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
