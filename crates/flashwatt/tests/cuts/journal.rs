@@ -1,10 +1,9 @@
 //! The journal of the write buffer.
 
-use super::{BUFFER, CHECKPOINTS, JOURNAL, Scheme, TRIMS, cut_at, cut_at_random, cut_everywhere, in_order};
-use super::{first_of_layer, random_cuts, run_that_loses, some_schemes};
+use super::{BUFFER, CHECKPOINTS, JOURNAL, TRIMS, cut_at, first_of_layer, in_order};
+use super::{nothing_is_lost_at_any_instant, nothing_is_lost_at_random, run_that_loses, some_schemes};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PAGE, PROBE_DRIVE, figures, load, play, request, write};
-use crate::schemes::for_each_scheme;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::Bug;
@@ -14,60 +13,55 @@ use flashwatt::units::Nanos;
 /// A page of the journal waits for no other write.
 const AT_ONCE: &str = "write_buffer.journal_max_ns=0";
 
-fn nothing_is_lost_at_any_instant(schemes: &[Scheme], more: &[&str]) {
-    let sets = [&JOURNAL[..], more].concat();
-    for_each_scheme(schemes, 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &sets), 0));
-}
-
-fn nothing_is_lost_at_random(schemes: &[Scheme], more: &[&str]) {
-    let sets = [&JOURNAL[..], more].concat();
-    for_each_scheme(schemes, 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+/// These keys beside a journal.
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&JOURNAL[..], more].concat()
 }
 
 #[test]
 fn every_instant_with_a_journal() {
-    nothing_is_lost_at_any_instant(&some_schemes(), &[]);
+    nothing_is_lost_at_any_instant(&some_schemes(), &with(&[]));
 }
 
 #[test]
 fn every_instant_with_a_journal_whose_pages_do_not_wait() {
-    nothing_is_lost_at_any_instant(&some_schemes(), &[AT_ONCE]);
+    nothing_is_lost_at_any_instant(&some_schemes(), &with(&[AT_ONCE]));
 }
 
 #[test]
 fn every_instant_with_a_journal_and_recorded_trims() {
-    nothing_is_lost_at_any_instant(&some_schemes(), &[TRIMS]);
+    nothing_is_lost_at_any_instant(&some_schemes(), &with(&[TRIMS]));
 }
 
 #[test]
 fn every_instant_with_a_journal_and_protected_pairs() {
     for pairs in ["device.nand.paired_pages=\"backup\"", "device.nand.paired_pages=\"hold_ack\""] {
-        nothing_is_lost_at_any_instant(&in_order(), &[pairs]);
+        nothing_is_lost_at_any_instant(&in_order(), &with(&[pairs]));
     }
 }
 
 #[test]
 fn every_instant_with_a_journal_and_other_policies() {
     for policy in ["controller.policy=\"in_order\"", "controller.policy=\"reads_first\""] {
-        nothing_is_lost_at_any_instant(&some_schemes(), &[policy]);
+        nothing_is_lost_at_any_instant(&some_schemes(), &with(&[policy]));
     }
 }
 
 #[test]
 fn random_cuts_with_a_journal_and_during_recovery() {
-    nothing_is_lost_at_random(&some_schemes(), &[]);
+    nothing_is_lost_at_random(&some_schemes(), &with(&[]));
 }
 
 #[test]
 fn random_cuts_with_a_journal_and_a_recovery_log() {
-    nothing_is_lost_at_random(&some_schemes(), &[TRIMS]);
-    nothing_is_lost_at_random(&some_schemes(), &[CHECKPOINTS, TRIMS]);
+    nothing_is_lost_at_random(&some_schemes(), &with(&[TRIMS]));
+    nothing_is_lost_at_random(&some_schemes(), &with(&[CHECKPOINTS, TRIMS]));
 }
 
 #[test]
 fn random_cuts_with_a_journal_and_protected_pairs() {
     for pairs in ["device.nand.paired_pages=\"backup\"", "device.nand.paired_pages=\"hold_ack\""] {
-        nothing_is_lost_at_random(&in_order(), &[pairs, TRIMS]);
+        nothing_is_lost_at_random(&in_order(), &with(&[pairs, TRIMS]));
     }
 }
 

@@ -52,7 +52,7 @@ const CHECKPOINTS: &str = "recovery.checkpoint_interval_bytes=65536";
 /// A tiny drive whose power can be cut: one block of each die more than the least. Layers that merge blocks need it. Page maps that
 /// collect blocks with hardly a page to gain need it after two cuts of one collection, each of which spoils a page. With
 /// capacitors there are also blocks for the twelve pages of the buffer, each of four pages or more; with backups of lower pages one for
-/// what a recovery writes anew.
+/// what a recovery writes anew; and with a journal one for pages whose trims are not on flash.
 fn drive(scheme: &Scheme, rng: &mut Rng, more: &[&str]) -> Config {
     let more: Vec<String> = more.iter().map(ToString::to_string).collect();
     let mut sets = tiny_sets(scheme, rng, &more);
@@ -61,7 +61,9 @@ fn drive(scheme: &Scheme, rng: &mut Rng, more: &[&str]) -> Config {
     let for_dumps = if more.iter().any(|set| set == CAPACITORS[3]) { 12 / 4 } else { 0 };
     let is_protected = |set: &String| set.starts_with("device.nand.paired_pages=") && set != PAIRED;
     let for_restores = u32::from(more.iter().any(is_protected));
-    sets.push(format!("{key}{}", blocks.expect("a number of blocks") + 1 + for_dumps + for_restores));
+    let for_trimmed = u32::from(more.iter().any(|set| set == JOURNAL[3]));
+    let blocks = blocks.expect("a number of blocks") + 1 + for_dumps + for_restores + for_trimmed;
+    sets.push(format!("{key}{blocks}"));
     load_sets(&sets)
 }
 
@@ -184,6 +186,10 @@ fn cut_everywhere(scheme: &Scheme, seed: u64, more: &[&str]) -> usize {
     lost
 }
 
+fn nothing_is_lost_at_any_instant(schemes: &[Scheme], more: &[&str]) {
+    for_each_scheme(schemes, 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, more), 0));
+}
+
 /// Of schemes that differ in wear levelling, the order of programs or the way of copies alone, one. These parts take turns, so that
 /// each of their values meets many layers. The soak runs all of them.
 fn in_turn(schemes: &[Scheme]) -> Vec<Scheme> {
@@ -209,17 +215,17 @@ fn some_schemes() -> Vec<Scheme> {
 
 #[test]
 fn every_instant_without_a_buffer() {
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &[]), 0));
+    nothing_is_lost_at_any_instant(&some_schemes(), &[]);
 }
 
 #[test]
 fn every_instant_with_a_volatile_buffer() {
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &BUFFER), 0));
+    nothing_is_lost_at_any_instant(&some_schemes(), &BUFFER);
 }
 
 #[test]
 fn every_instant_with_capacitors() {
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &CAPACITORS), 0));
+    nothing_is_lost_at_any_instant(&some_schemes(), &CAPACITORS);
 }
 
 /// Schemes whose flash asks for an order of programs, as multi-level cells do.
@@ -243,18 +249,18 @@ fn every_instant_with_paired_pages() {
 #[test]
 fn every_instant_with_paired_pages_and_capacitors() {
     let sets = [&CAPACITORS[..], &[PAIRED]].concat();
-    for_each_scheme(&in_order(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &sets), 0));
+    nothing_is_lost_at_any_instant(&in_order(), &sets);
 }
 
 #[test]
 fn every_instant_with_recorded_trims() {
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &[TRIMS]), 0));
+    nothing_is_lost_at_any_instant(&some_schemes(), &[TRIMS]);
 }
 
 #[test]
 fn every_instant_with_recorded_trims_and_a_buffer() {
     let sets = [&BUFFER[..], &[TRIMS]].concat();
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
+    nothing_is_lost_at_any_instant(&some_schemes(), &sets);
 }
 
 /// The layer of a scheme.
@@ -274,15 +280,13 @@ fn has_map_on_flash(scheme: &Scheme) -> bool {
 
 #[test]
 fn every_instant_with_checkpoints() {
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| {
-        assert_eq!(cut_everywhere(scheme, seed, &[CHECKPOINTS]), 0);
-    });
+    nothing_is_lost_at_any_instant(&some_schemes(), &[CHECKPOINTS]);
 }
 
 #[test]
 fn every_instant_with_checkpoints_recorded_trims_and_a_buffer() {
     let sets = [&BUFFER[..], &[CHECKPOINTS, TRIMS]].concat();
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, !seed, &sets), 0));
+    nothing_is_lost_at_any_instant(&some_schemes(), &sets);
 }
 
 /// Schemes of layers that take checkpoints beside pages that share cells.
@@ -298,7 +302,7 @@ fn with_map_on_flash() -> Vec<Scheme> {
 #[test]
 fn every_instant_with_checkpoints_beside_a_map_on_flash_and_capacitors() {
     let sets = [&CAPACITORS[..], &[CHECKPOINTS]].concat();
-    for_each_scheme(&with_map_on_flash(), 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, &sets), 0));
+    nothing_is_lost_at_any_instant(&with_map_on_flash(), &sets);
 }
 
 /// Cuts at every instant of a drive with a fault find it.
@@ -389,35 +393,45 @@ fn cut_at_random(scheme: &Scheme, seed: u64, cuts: usize, more: &[&str]) {
     }
 }
 
-/// Cuts of each scheme.
-fn random_cuts() -> usize {
-    20 * soak().unwrap_or(1)
+/// Cuts at random times of each of these schemes: 20. In the soak those of a layer have 10,000 in all with its factor of 100.
+fn random_cuts(schemes: &[Scheme]) -> impl Fn(&Scheme) -> usize + use<> {
+    let layers: Vec<&str> = schemes.iter().map(layer).collect();
+    move |scheme| {
+        let Some(factor) = soak() else { return 20 };
+        let alike = layers.iter().filter(|&&other| other == layer(scheme)).count();
+        (100 * factor).div_ceil(alike)
+    }
+}
+
+fn nothing_is_lost_at_random(schemes: &[Scheme], more: &[&str]) {
+    let cuts = random_cuts(schemes);
+    for_each_scheme(schemes, 1, |scheme, seed| cut_at_random(scheme, seed, cuts(scheme), more));
 }
 
 #[test]
 fn random_cuts_without_a_buffer_and_during_recovery() {
-    for_each_scheme(&in_turn(&schemes()), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[]));
+    nothing_is_lost_at_random(&in_turn(&schemes()), &[]);
 }
 
 #[test]
 fn random_cuts_with_a_volatile_buffer_and_during_recovery() {
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &BUFFER));
+    nothing_is_lost_at_random(&some_schemes(), &BUFFER);
 }
 
 #[test]
 fn random_cuts_with_capacitors_and_during_recovery() {
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &CAPACITORS));
+    nothing_is_lost_at_random(&some_schemes(), &CAPACITORS);
 }
 
 #[test]
 fn random_cuts_with_paired_pages_and_during_recovery() {
-    for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[PAIRED]));
+    nothing_is_lost_at_random(&in_order(), &[PAIRED]);
 }
 
 #[test]
 fn random_cuts_with_recorded_trims_and_during_recovery() {
     let sets = [&CAPACITORS[..], &[TRIMS]].concat();
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+    nothing_is_lost_at_random(&some_schemes(), &sets);
 }
 
 /// An erase that waits for a record, at the head of its die's queue, does not keep the program of that record from starting.
@@ -432,31 +446,28 @@ fn random_cuts_with_recorded_trims_as_planned() {
 #[test]
 fn random_cuts_with_checkpoints_and_during_recovery() {
     let sets = [&CAPACITORS[..], &[CHECKPOINTS]].concat();
-    for_each_scheme(&some_schemes(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+    nothing_is_lost_at_random(&some_schemes(), &sets);
     let sets = [PAIRED, CHECKPOINTS, TRIMS];
-    for_each_scheme(&in_order_with_map_in_memory(), 1, |scheme, seed| {
-        cut_at_random(scheme, !seed, random_cuts(), &sets)
-    });
+    nothing_is_lost_at_random(&in_order_with_map_in_memory(), &sets);
 }
 
 #[test]
 fn random_cuts_with_checkpoints_beside_a_map_on_flash_and_during_recovery() {
     let sets = [&BUFFER[..], &[CHECKPOINTS, TRIMS]].concat();
-    for_each_scheme(&with_map_on_flash(), 1, |scheme, seed| {
-        cut_at_random(scheme, seed, random_cuts(), &[CHECKPOINTS]);
-        cut_at_random(scheme, !seed, random_cuts(), &sets);
-    });
+    nothing_is_lost_at_random(&with_map_on_flash(), &[CHECKPOINTS]);
+    nothing_is_lost_at_random(&with_map_on_flash(), &sets);
 }
 
 /// A drive that has come back writes its next checkpoints from what it has found. Cuts of it later, one after the other.
 #[test]
 fn cuts_of_a_drive_with_checkpoints_beside_a_map_on_flash_that_has_come_back() {
+    let cuts = random_cuts(&with_map_on_flash());
     for_each_scheme(&with_map_on_flash(), 1, |scheme, seed| {
         let mut rng = Rng::new(seed);
         let config = drive(scheme, &mut rng, &[CHECKPOINTS]);
         let script = Script::new(&requests(&mut rng, 400, config.logical_bytes(), &[]));
         let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
-        for _ in 0..random_cuts() {
+        for _ in 0..cuts(scheme) {
             powered.advance(powered.now_ns() + 1 + rng.below(200_000_000)).expect("it goes on");
             let remains = powered.cut();
             comes_back(&remains);
@@ -479,7 +490,7 @@ fn random_cuts_with_checkpoints_beside_a_map_on_flash_as_planned() {
 
 #[test]
 fn random_cuts_with_recorded_trims_and_paired_pages() {
-    for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[PAIRED, TRIMS]));
+    nothing_is_lost_at_random(&in_order(), &[PAIRED, TRIMS]);
 }
 
 /// Schemes of RFTL with a replica of each page of the map.

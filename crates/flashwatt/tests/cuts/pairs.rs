@@ -1,10 +1,9 @@
 //! Pages that share cells, and what protects them.
 
-use super::{BUFFER, CAPACITORS, CHECKPOINTS, Scheme, TRIMS, cut_at_random, cut_everywhere, in_order, random_cuts};
-use super::{first_of_layer, in_order_with_map_in_memory, run_that_loses};
+use super::{BUFFER, CAPACITORS, CHECKPOINTS, TRIMS, first_of_layer, in_order, in_order_with_map_in_memory};
+use super::{nothing_is_lost_at_any_instant, nothing_is_lost_at_random, run_that_loses};
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PROBE_DRIVE, load, play, write};
-use crate::schemes::for_each_scheme;
 use flashwatt::config::Config;
 use flashwatt::connector::Request;
 use flashwatt::crash::{Bug, Cost, Recovered};
@@ -16,10 +15,6 @@ const BACKUP: &str = "device.nand.paired_pages=\"backup\"";
 
 /// Acknowledgements wait for upper pages.
 const HOLD_ACK: &str = "device.nand.paired_pages=\"hold_ack\"";
-
-fn nothing_is_lost_at_any_instant(schemes: &[Scheme], sets: &[&str]) {
-    for_each_scheme(schemes, 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, sets), 0));
-}
 
 #[test]
 fn every_instant_with_backups() {
@@ -62,19 +57,19 @@ fn every_instant_with_backups_and_other_policies() {
 
 #[test]
 fn random_cuts_with_backups_and_during_recovery() {
-    for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[BACKUP]));
+    nothing_is_lost_at_random(&in_order(), &[BACKUP]);
 }
 
 #[test]
 fn random_cuts_with_held_acknowledgements_and_during_recovery() {
-    for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &[HOLD_ACK]));
+    nothing_is_lost_at_random(&in_order(), &[HOLD_ACK]);
 }
 
 #[test]
 fn random_cuts_with_held_acknowledgements_buffers_and_a_recovery_log() {
     for more in [&BUFFER[..], &CAPACITORS[..]] {
         let sets = [more, &[HOLD_ACK, TRIMS]].concat();
-        for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+        nothing_is_lost_at_random(&in_order(), &sets);
     }
 }
 
@@ -82,12 +77,10 @@ fn random_cuts_with_held_acknowledgements_buffers_and_a_recovery_log() {
 fn random_cuts_with_backups_buffers_and_a_recovery_log() {
     for more in [&BUFFER[..], &CAPACITORS[..]] {
         let sets = [more, &[BACKUP, TRIMS]].concat();
-        for_each_scheme(&in_order(), 1, |scheme, seed| cut_at_random(scheme, seed, random_cuts(), &sets));
+        nothing_is_lost_at_random(&in_order(), &sets);
     }
     let sets = [BACKUP, CHECKPOINTS, TRIMS];
-    for_each_scheme(&in_order_with_map_in_memory(), 1, |scheme, seed| {
-        cut_at_random(scheme, !seed, random_cuts(), &sets)
-    });
+    nothing_is_lost_at_random(&in_order_with_map_in_memory(), &sets);
 }
 
 /// Cuts at every instant of a drive with a fault find it.
