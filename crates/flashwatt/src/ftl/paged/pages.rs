@@ -297,7 +297,7 @@ impl Pages {
         };
         let Some(to) = self.copy_page(die, owner, cx) else { return };
         let cursor = self.copy(victim, unit, to, cause, owner, cx, plan);
-        if let Some(lpn) = cx.blocks.lpn_ahead(victim, cursor) {
+        if let Some(lpn) = cx.blocks.next_lpn(victim, cursor) {
             owner.prefetch(lpn);
         }
         if let Some(job) = &mut self.dies[die.idx()].job {
