@@ -365,15 +365,15 @@ impl BlockTable {
         None
     }
 
-    /// The logical page of the first valid map unit of a block, from its `from`-th on: that of the copy to come. Fetches the logical
+    /// The first valid map unit of a block, from its `from`-th on, and its logical page: that of a copy to come. Fetches the logical
     /// pages of the units behind it into the machine's caches.
     #[inline(always)]
-    pub fn next_lpn(&self, block: BlockId, from: u32) -> Option<Lpn> {
+    pub fn next_copy(&self, block: BlockId, from: u32) -> Option<(u32, Lpn)> {
         const IN_A_LINE: usize = 64 / size_of::<u32>();
         let unit = self.next_valid(block, from)?;
         let ppn = Ppn(self.geometry.first_ppn(block).0 + unit);
         prefetch(&self.lpns, ppn.idx() + IN_A_LINE);
-        self.lpn_at(ppn)
+        Some((unit, self.lpn_at(ppn)?))
     }
 
     /// The logical pages whose data is valid in a block.

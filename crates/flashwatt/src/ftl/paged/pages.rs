@@ -79,6 +79,8 @@ struct GcJob {
     victim: BlockId,
     /// The map unit of the victim at which the search for valid units continues; past its end only the erase is left.
     cursor: u32,
+    /// The map unit of the victim from which on no map entry has been fetched into the machine's caches.
+    fetched: u32,
     cause: Cause,
     /// Whether the erase is planned.
     erasing: bool,
@@ -86,6 +88,25 @@ struct GcJob {
     then_move: BlockId,
     /// A frontier for the copies, instead of the die's own.
     into: Option<Frontier>,
+}
+
+impl GcJob {
+    /// How many copies ahead map entries are fetched. A drive without a clock plans a victim's copies one after the other, at most 100 ns
+    /// each; an entry of a large map comes in several of them.
+    const COPIES_AHEAD: u32 = 8;
+
+    fn new(victim: BlockId, cause: Cause) -> Self {
+        GcJob { victim, cursor: 0, fetched: 0, cause, erasing: false, then_move: BlockId::NONE, into: None }
+    }
+
+    /// Fetches the map entry of one more copy to come into the machine's caches.
+    #[inline(always)]
+    fn fetch<O: Owner>(&mut self, owner: &O, blocks: &BlockTable) {
+        if let Some((unit, lpn)) = blocks.next_copy(self.victim, self.fetched.max(self.cursor)) {
+            self.fetched = unit + 1;
+            owner.prefetch(lpn);
+        }
+    }
 }
 
 impl Pages {
@@ -281,8 +302,9 @@ impl Pages {
         if then_move.is_some() {
             cx.blocks.condemn(then_move);
         }
-        self.dies[die.idx()].job =
-            Some(GcJob { victim: choice.block, cursor: 0, cause: Cause::Gc, erasing: false, then_move, into: None });
+        let mut job = GcJob { then_move, ..GcJob::new(choice.block, Cause::Gc) };
+        (0..GcJob::COPIES_AHEAD).for_each(|_| job.fetch(owner, cx.blocks));
+        self.dies[die.idx()].job = Some(job);
     }
 
     /// Plans the copy of the next valid pages of the victim, or its erase if none is left.
@@ -297,11 +319,9 @@ impl Pages {
         };
         let Some(to) = self.copy_page(die, owner, cx) else { return };
         let cursor = self.copy(victim, unit, to, cause, owner, cx, plan);
-        if let Some(lpn) = cx.blocks.next_lpn(victim, cursor) {
-            owner.prefetch(lpn);
-        }
         if let Some(job) = &mut self.dies[die.idx()].job {
             job.cursor = cursor;
+            job.fetch(owner, cx.blocks);
         }
     }
 
@@ -390,14 +410,8 @@ impl Pages {
 
     /// A worn victim was erased: starts the move of the coldest block's data into it.
     fn start_move(&mut self, die: DieId, worn: BlockId, cold: BlockId) {
-        self.dies[die.idx()].job = Some(GcJob {
-            victim: cold,
-            cursor: 0,
-            cause: Cause::Wear,
-            erasing: false,
-            then_move: BlockId::NONE,
-            into: Some(Frontier::at(&self.geometry, worn)),
-        });
+        let into = Some(Frontier::at(&self.geometry, worn));
+        self.dies[die.idx()].job = Some(GcJob { into, ..GcJob::new(cold, Cause::Wear) });
     }
 
     /// Lays down the whole logical space in address order over the dies, each page at [`Geometry::filled_ppn`].

@@ -66,7 +66,7 @@ impl GcJob {
         let into = if from.bool()? { Some(Frontier::restore_owner(from, die, claims, drive)?) } else { None };
         let fits = into.is_none_or(|into| drive.blocks.valid_units(victim) <= into.left());
         require(fits, "a move of more than fits")?;
-        Ok(GcJob { victim, cursor, cause, erasing: false, then_move, into })
+        Ok(GcJob { cursor, then_move, into, ..GcJob::new(victim, cause) })
     }
 }
 
