@@ -6,6 +6,7 @@ use crate::device::{journal, recovery_log};
 use crate::ftl::{self, DriveSize, Room};
 use crate::settings::{Checker, field};
 use crate::ssd::settings::Recovery;
+use crate::units::SECTOR_BYTES;
 
 mod remedy;
 mod scale;
@@ -184,13 +185,23 @@ impl Needs<'_> {
         journal::blocks_per_die(pages, used, u128::from(geometry.dies()))
     }
 
+    /// Records that the journal of the write buffer holds at most: each takes a sector or more.
+    fn journal_records(&self, geometry: &FlashShape) -> u128 {
+        let pages = self.journal_blocks(geometry) * u128::from(geometry.dies()) * u128::from(geometry.pages_per_block);
+        pages * (u128::from(geometry.page_bytes) / u128::from(SECTOR_BYTES))
+    }
+
     /// Blocks of each die for the recovery log of a drive with this number of blocks.
     fn log_blocks(&self, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> u128 {
         let Some(LogNeeds { recovery, buffer_bytes, is_paired }) = self.log else { return 0 };
         let logical_units = logical_pages * u128::from(geometry.units_per_page());
         let units_per_block = u128::from(geometry.pages_per_block) * u128::from(geometry.units_per_page());
         let physical_units = blocks * units_per_block;
-        let map_bytes = match self.ftl.checkpoint_bytes_max(logical_pages) {
+        let of_map_on_flash = self.ftl.checkpoint_bytes_max(logical_pages);
+        // Beside a map on flash a snapshot keeps the trims of units with records in the journal.
+        let reads_map = of_map_on_flash.is_some() && recovery.checkpoint_interval_bytes.is_some();
+        let journaled_units = if reads_map { self.journal_records(geometry).min(logical_units) } else { 0 };
+        let map_bytes = match of_map_on_flash {
             // Of a map on flash also the entries that a collection on each die has moved, of one block at most.
             Some(of_map_on_flash) => {
                 of_map_on_flash
@@ -203,7 +214,7 @@ impl Needs<'_> {
         let checkpoint_bytes = recovery_log::checkpoint_bytes(map_bytes, blocks);
         let size = recovery_log::LogSize {
             logical_units,
-            buffered_units: u128::from(buffer_bytes / u64::from(geometry.map_unit_bytes)),
+            recorded_units: u128::from(buffer_bytes / u64::from(geometry.map_unit_bytes)) + journaled_units,
             has_records: recovery.records_trims(),
             checkpoint_bytes: recovery.checkpoint_interval_bytes.map_or(0, |_| checkpoint_bytes),
         };

@@ -92,8 +92,8 @@ pub fn bits_per_page(page_bytes: u32) -> u32 {
 pub struct LogSize {
     /// Units that the host can address.
     pub logical_units: u128,
-    /// Units of a full write buffer.
-    pub buffered_units: u128,
+    /// Units whose trims a snapshot may keep as records: of a full write buffer, and of a journal.
+    pub recorded_units: u128,
     /// Whether trims are recorded.
     pub has_records: bool,
     /// Bytes of a checkpoint; 0 without.
@@ -112,11 +112,11 @@ pub fn checkpoint_pages(bytes: u128, page_bytes: u32) -> u128 {
 }
 
 impl LogSize {
-    /// Pages of an area: a checkpoint, and twice what a snapshot of trims takes with records of a full write buffer and one page more
+    /// Pages of an area: a checkpoint, and twice what a snapshot of trims takes with these records and one page more
     /// of them, so that there is room for new records.
     pub fn area_pages(&self, page_bytes: u32) -> u128 {
         let bits = self.logical_units.div_ceil(u128::from(bits_per_page(page_bytes)));
-        let of_trims = bits + self.buffered_units.div_ceil(u128::from(records_per_page(page_bytes))) + 1;
+        let of_trims = bits + self.recorded_units.div_ceil(u128::from(records_per_page(page_bytes))) + 1;
         checkpoint_pages(self.checkpoint_bytes, page_bytes) + if self.has_records { 2 * of_trims } else { 0 }
     }
 }
@@ -198,11 +198,11 @@ mod tests {
     #[test]
     fn sizes_by_hand() {
         assert_eq!((records_per_page(4096), bits_per_page(4096)), (255, 32_640));
-        let area_pages = |logical_units, buffered_units, checkpoint_bytes| {
-            LogSize { logical_units, buffered_units, has_records: true, checkpoint_bytes }.area_pages(4096)
+        let area_pages = |logical_units, recorded_units, checkpoint_bytes| {
+            LogSize { logical_units, recorded_units, has_records: true, checkpoint_bytes }.area_pages(4096)
         };
         assert_eq!(
-            [(27_306, 0), (32_641, 0), (27_306, 256)].map(|(all, buffered)| area_pages(all, buffered, 0)),
+            [(27_306, 0), (32_641, 0), (27_306, 256)].map(|(all, recorded)| area_pages(all, recorded, 0)),
             [4, 6, 8]
         );
         // A map of 27,306 units of 4 bytes, and 4 bytes for each of 512 blocks: 111,272 bytes, or 28 pages of 4,080.

@@ -23,7 +23,7 @@ use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber};
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
-use crate::units::{BlockId, EntryId, Nanos, Ppn, RequestId};
+use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 
 /// The journal of a drive.
 pub(super) struct Journal {
@@ -72,6 +72,8 @@ struct Row {
     blocks: Vec<BlockId>,
     pages: Vec<Ppn>,
     is_clean: bool,
+    /// Units of which it has records, whether these count or not.
+    owners: Vec<Lpn>,
     /// Records in it that count.
     counting: usize,
     /// Programs and erases that have not ended.
@@ -110,7 +112,15 @@ impl Journal {
     /// The journal of a drive, if there are blocks for it.
     pub fn new(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
         let max_ns = settings.write_buffer.journal.as_ref()?.max_ns;
-        let row = |(blocks, pages)| Row { blocks, pages, is_clean: true, counting: 0, under_way: 0, is_left: false };
+        let row = |(blocks, pages)| Row {
+            blocks,
+            pages,
+            is_clean: true,
+            owners: Vec::new(),
+            counting: 0,
+            under_way: 0,
+            is_left: false,
+        };
         let rows = rows(&firmware.journal_blocks, geometry, settings.device.nand.paired_pages.is_some());
         if rows.is_empty() {
             return None;
@@ -184,6 +194,7 @@ impl Journal {
         let (row, ppn) = self.take_place()?;
         let page: Vec<Record> = self.pending.drain(..records).collect();
         for record in &page {
+            self.rows[row].owners.push(record.content.owner);
             let counting = self.counting.get_mut(&record.entry).into_iter().flatten();
             for of_entry in counting.filter(|counting| counting.number == record.content.number) {
                 of_entry.row = Some(row);
@@ -211,6 +222,11 @@ impl Journal {
             self.full.push_back(row);
         }
         Some((row, self.rows[row].pages[at]))
+    }
+
+    /// The units of which it has records, whether these count or not.
+    pub fn owners(&self) -> impl Iterator<Item = Lpn> + '_ {
+        self.rows.iter().flat_map(|row| &row.owners).copied()
     }
 
     /// Whether writes wait for a row.
@@ -283,7 +299,10 @@ impl Journal {
             }
             Some(Work::Erase(row)) => {
                 self.rows[row].under_way -= 1;
-                self.rows[row].is_clean = self.rows[row].under_way == 0;
+                if self.rows[row].under_way == 0 {
+                    self.rows[row].is_clean = true;
+                    self.rows[row].owners.clear();
+                }
             }
             None => unreachable!("an operation of the journal is noted when it is planned"),
         }

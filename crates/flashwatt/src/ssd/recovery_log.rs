@@ -222,7 +222,7 @@ impl RecoveryLog {
 enum Newer {
     /// Nothing.
     Nothing,
-    /// Data in the write buffer, or a program that has not ended.
+    /// Data in the write buffer, or a program that has not ended; or the journal has records of the unit.
     OnItsWay,
     /// Data on flash.
     OnFlash,
@@ -261,9 +261,9 @@ impl<P: Probe> Ssd<P> {
         log.erase_waits = self.flash.array.waiting_erases().any(is_held);
         let is_recovering = self.recovery.is_some() && self.recovered_ns().is_none();
         if log.remaining == 0 && !is_recovering && log.has_work(programs) {
-            let in_buffer = self.buffered_units();
+            let with_record = self.units_with_record(&log);
             let newer = |lpn| match self.firmware.ftl.lookup(lpn) {
-                _ if in_buffer.contains(&lpn) => Newer::OnItsWay,
+                _ if with_record.contains(&lpn) => Newer::OnItsWay,
                 Some(ppn) if self.is_safe(ppn) => Newer::OnFlash,
                 Some(_) => Newer::OnItsWay,
                 None => Newer::Nothing,
@@ -334,9 +334,16 @@ impl<P: Probe> Ssd<P> {
         checkpoint_bytes((self.firmware.ftl.checkpoint_bytes() + under_way).into(), self.geometry.blocks.into())
     }
 
-    /// The units of which the write buffer has an entry.
-    fn buffered_units(&self) -> BTreeSet<Lpn> {
+    /// The units whose trims a snapshot keeps as records even if newer data is on flash: those in the write buffer; and on a drive that
+    /// reads its map from flash those in the journal. A page of that map may say that a unit was trimmed before the record of that trim
+    /// is on flash. Then the newer data does not come back, and the trim before must still void the journal's older records.
+    fn units_with_record(&self, log: &RecoveryLog) -> BTreeSet<Lpn> {
         let Some(buffered) = &self.buffered else { return BTreeSet::new() };
-        buffered.buffer.kept().iter().map(|kept| buffered.buffer.content(kept.entry).lpn).collect()
+        let mut units: BTreeSet<Lpn> =
+            buffered.buffer.kept().iter().map(|kept| buffered.buffer.content(kept.entry).lpn).collect();
+        if log.has_checkpoints && self.firmware.ftl.map_on_flash().is_some() {
+            units.extend(self.journal.iter().flat_map(|journal| journal.owners()));
+        }
+        units
     }
 }
