@@ -151,7 +151,12 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     let has_backups =
         more.iter().any(|set| set.starts_with("device.nand.paired_pages=") && !set.contains("unprotected"));
     let has_journal = more.iter().any(|set| set == "write_buffer.protection=\"journal\"");
-    let kept = if has_backups { 3 } else { 0 } + if has_journal { 6 } else { 0 };
+    let kept = match (has_backups, has_journal) {
+        (false, false) => 0,
+        (true, false) => 3,
+        (false, true) => 6,
+        (true, true) => 15, // of pairs a journal uses one page
+    };
     let blocks = 2 * (low + 2) + 2 + rng.below(12) + kept;
     let mut sets = vec![
         format!("device.channels={channels}"),
