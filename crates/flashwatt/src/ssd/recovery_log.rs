@@ -8,6 +8,7 @@
 //! The block whose data a trim has voided is not erased before the trim is on flash. That data may be all that hides what was there
 //! before an earlier trim, whose record is gone.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Ssd;
@@ -42,7 +43,8 @@ pub(super) struct RecoveryLog {
     last_checkpoint: Option<u64>,
     /// Pages programmed on the drive in earlier windows of the run.
     programs_before: u64,
-    /// By unit: whether it was trimmed, and a snapshot has not found newer data of it on flash since.
+    /// By unit: whether it was trimmed, and no snapshot has found since that newer data of it is on flash and no record is needed
+    /// ([`Ssd::units_with_record`]).
     trimmed: Vec<bool>,
     /// Trims that no page has.
     pending: VecDeque<Trim>,
@@ -261,7 +263,8 @@ impl<P: Probe> Ssd<P> {
         log.erase_waits = self.flash.array.waiting_erases().any(is_held);
         let is_recovering = self.recovery.is_some() && self.recovered_ns().is_none();
         if log.remaining == 0 && !is_recovering && log.has_work(programs) {
-            let with_record = self.units_with_record(&log);
+            let has_checkpoints = log.has_checkpoints;
+            let with_record = LazyCell::new(|| self.units_with_record(has_checkpoints)); // a snapshot alone asks
             let newer = |lpn| match self.firmware.ftl.lookup(lpn) {
                 _ if with_record.contains(&lpn) => Newer::OnItsWay,
                 Some(ppn) if self.is_safe(ppn) => Newer::OnFlash,
@@ -337,11 +340,11 @@ impl<P: Probe> Ssd<P> {
     /// The units whose trims a snapshot keeps as records even if newer data is on flash: those in the write buffer; and on a drive that
     /// reads its map from flash those in the journal. A page of that map may say that a unit was trimmed before the record of that trim
     /// is on flash. Then the newer data does not come back, and the trim before must still void the journal's older records.
-    fn units_with_record(&self, log: &RecoveryLog) -> BTreeSet<Lpn> {
+    fn units_with_record(&self, has_checkpoints: bool) -> BTreeSet<Lpn> {
         let Some(buffered) = &self.buffered else { return BTreeSet::new() };
         let mut units: BTreeSet<Lpn> =
             buffered.buffer.kept().iter().map(|kept| buffered.buffer.content(kept.entry).lpn).collect();
-        if log.has_checkpoints && self.firmware.ftl.map_on_flash().is_some() {
+        if has_checkpoints && self.firmware.ftl.map_on_flash().is_some() {
             units.extend(self.journal.iter().flat_map(|journal| journal.owners()));
         }
         units
