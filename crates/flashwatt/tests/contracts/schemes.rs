@@ -151,8 +151,10 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     let has_backups =
         more.iter().any(|set| set.starts_with("device.nand.paired_pages=") && !set.contains("unprotected"));
     let has_journal = more.iter().any(|set| set == "write_buffer.protection=\"journal\"");
+    let has_log = more.iter().any(|set| set.starts_with("recovery."));
     let kept = match (has_backups, has_journal) {
         (false, false) => 0,
+        (true, false) if has_log => 5,
         (true, false) => 3,
         (false, true) => 6,
         (true, true) => 15, // of pairs a journal uses one page

@@ -5,6 +5,9 @@
 //! oldest first ([`OnDataBlocks::adopt`]). Logical blocks with pages in blocks that are neither are merged: their pages are copied
 //! to a fresh block, one logical block after the other on each die. Then these blocks are erased. That may need a block more than
 //! the layer has otherwise: a cut merge has taken one, and a torn page in it cannot be programmed again.
+//!
+//! Logical blocks with a data block are merged first: their merge releases it, so that one erased block is enough for all of them.
+//! The merge of a logical block without a data block keeps a block, and releases none until nothing in the log block is valid.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +34,8 @@ pub(super) fn rebuild<S: OnDataBlocks>(scheme: &mut S, found: &Found, blocks: &m
     let mut others = scheme.data_mut().find_data_blocks(found, blocks, array);
     others.sort_by_key(|&block| found.last_program(block, array));
     others.retain(|&block| blocks.valid_units(block) == 0 || !scheme.adopt(block, blocks));
-    let to_merge = scheme.data().owners(&others, blocks);
+    let mut to_merge = scheme.data().owners(&others, blocks);
+    to_merge.sort_by_key(|&of| scheme.data().data_block(of).is_none());
     others.extend(to_merge.iter().filter_map(|&of| scheme.give_up(of)));
     scheme.data_mut().recovery = Recovery { to_merge, void: others };
 }
@@ -180,48 +184,87 @@ mod tests {
 
     use crate::config;
     use crate::device::settings::ProgramOrder;
+    use crate::operation::OpKind;
+    use crate::config::Ssd;
     use crate::device::spare::{Flash, Found, Spare, SpareAreas, Ties};
     use crate::device::{Array, Geometry};
     use crate::firmware::Firmware;
     use crate::ftl::PlanNumber;
     use crate::units::{BlockId, Lpn, Ppn};
 
+    /// A drive of one die of 16 blocks with 8 pages each, to be filled by hand.
+    struct Fixture {
+        ssd: Ssd,
+        geometry: Geometry,
+        array: Array,
+        areas: SpareAreas,
+        programmed: u64,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let sets =
+                ["channels=1", "ways=1", "planes=1", "pages_per_block=8", "blocks_per_plane=16", "op_ratio=1"];
+            let sets = sets.map(|set| format!("device.{set}"));
+            let config =
+                config::load("ftl = \"block\"\n[device]\npreset = \"limit\"", "test", &sets).expect("a valid drive");
+            let ssd = config.ssd();
+            let geometry = Geometry::new(&ssd.device, 4096);
+            let array = Array::new(geometry.clone(), ProgramOrder::Ascending);
+            let areas = SpareAreas::new(&geometry);
+            Fixture { ssd: ssd.clone(), geometry, array, areas, programmed: 0 }
+        }
+
+        /// Programs pages of a block: their offsets in ascending order, what they hold, and its version.
+        fn fill(&mut self, block: u32, pages: &[(u32, u32, u64)]) {
+            for &(offset, owner, version) in pages {
+                let spare = Spare { owner: Lpn(owner), version, program: self.programmed, is_torn: false };
+                self.areas.program(Ppn(8 * block + offset), spare);
+                self.programmed += 1;
+            }
+            self.array.lay_down(BlockId(block), pages.last().map_or(0, |&(offset, ..)| offset + 1));
+        }
+
+        /// The firmware after a power cut.
+        fn rebuilt(&mut self) -> Firmware {
+            let flash = Flash {
+                array: &self.array.clone(),
+                areas: &self.areas,
+                half_erased: &[],
+                kept_blocks: &[],
+                trims: &BTreeMap::new(),
+                checkpoint: None,
+                map: None,
+            };
+            let found = Found::scan(flash, Ties::Source);
+            let firmware = Firmware::new(&self.ssd.ftl, &self.ssd.ftl_setup(), 1, &self.geometry);
+            firmware.rebuilt(&found, &mut self.array, PlanNumber(self.programmed))
+        }
+    }
+
     /// A cut merge has copied pages of the source (block 0) and of a log of it (block 1) to its target (block 2), which lacks a page
     /// of each. Then the source is the data block, since the log is needed alone beside it; with the target both would be, although it
     /// holds the most pages.
     #[test]
     fn a_target_that_lacks_pages_of_both_sources_is_void() {
-        let sets = ["channels=1", "ways=1", "planes=1", "pages_per_block=8", "blocks_per_plane=16", "op_ratio=1"];
-        let sets = sets.map(|set| format!("device.{set}"));
-        let config =
-            config::load("ftl = \"block\"\n[device]\npreset = \"limit\"", "test", &sets).expect("a valid drive");
-        let ssd = config.ssd();
-        let geometry = Geometry::new(&ssd.device, 4096);
-        let (mut array, mut areas) =
-            (Array::new(geometry.clone(), ProgramOrder::Ascending), SpareAreas::new(&geometry));
-        let mut program = |block: u32, offset: u32, version: u64, number: u64| {
-            let spare = Spare { owner: Lpn(offset), version, program: number, is_torn: false };
-            areas.program(Ppn(8 * block + offset), spare);
-        };
-        (0..8).for_each(|offset| program(0, offset, 1, u64::from(offset)));
-        let logged = [1, 2, 6];
-        logged.iter().for_each(|&offset| program(1, offset, 2, 10 + u64::from(offset)));
-        for offset in 0..6 {
-            program(2, offset, if logged.contains(&offset) { 2 } else { 1 }, 20 + u64::from(offset));
-        }
-        [(0, 8), (1, 7), (2, 6)].iter().for_each(|&(block, pages)| array.lay_down(BlockId(block), pages));
-        let flash = Flash {
-            array: &array.clone(),
-            areas: &areas,
-            half_erased: &[],
-            kept_blocks: &[],
-            trims: &BTreeMap::new(),
-            checkpoint: None,
-            map: None,
-        };
-        let found = Found::scan(flash, Ties::Source);
-        let firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), 1, &geometry);
-        let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(100));
+        let mut drive = Fixture::new();
+        drive.fill(0, &(0..8).map(|offset| (offset, offset, 1)).collect::<Vec<_>>());
+        drive.fill(1, &[(1, 1, 2), (2, 2, 2), (6, 6, 2)]);
+        drive.fill(2, &[(0, 0, 1), (1, 1, 2), (2, 2, 2), (3, 3, 1), (4, 4, 1), (5, 5, 1)]);
+        let firmware = drive.rebuilt();
         assert_eq!([0, 1, 2].map(|block| firmware.blocks.valid_units(BlockId(block))), [5, 3, 0]);
+    }
+
+    /// A log block (block 1) has a page of logical block 0, which has no data block, and one of logical block 1, whose data block is
+    /// block 0. The merge of the latter is the first: it releases block 0.
+    #[test]
+    fn merges_that_release_a_block_are_the_first() {
+        let mut drive = Fixture::new();
+        drive.fill(0, &[(0, 8, 1), (1, 9, 1)]);
+        drive.fill(1, &[(0, 5, 1), (1, 10, 2)]);
+        let mut firmware = drive.rebuilt();
+        firmware.recover(&drive.array);
+        let copies = firmware.plan.ops().iter().filter(|op| op.kind != OpKind::Erase);
+        assert_eq!(copies.map(|op| op.source).collect::<Vec<_>>(), [0, 1, 9, 8].map(Ppn));
     }
 }
