@@ -69,12 +69,18 @@ def draw(text: Path) -> None:
         bars(title, SAID, rows[name], unit, log=True).save(text.parent / f"recovery-{name}.svg")
 
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("capacities", metavar="CAPACITY_GIB", type=int, nargs="*", default=[1, 4, 16, 64])
-parser.add_argument("--draw", metavar="TEXT.md", type=Path)
-asked = parser.parse_args()
-if asked.draw:
-    draw(asked.draw)
-else:
+def main() -> None:
+    """Print the table, or draw it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("capacities", metavar="CAPACITY_GIB", type=int, nargs="*", default=[1, 4, 16, 64])
+    parser.add_argument("--draw", metavar="TEXT.md", type=Path)
+    asked = parser.parse_args()
+    if asked.draw:
+        draw(asked.draw)
+        return
     for line in table(asked.capacities):
         print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
