@@ -4,7 +4,8 @@
 //! such blocks, which a cut merge leaves, the one with which the fewest others are needed. The scheme may take the others over as its own blocks, the
 //! oldest first ([`OnDataBlocks::adopt`]). Logical blocks with pages in blocks that are neither are merged: their pages are copied
 //! to a fresh block, one logical block after the other on each die. Then these blocks are erased. That may need a block more than
-//! the layer has otherwise: a cut merge has taken one, and a torn page in it cannot be programmed again.
+//! the layer has otherwise: a cut merge has taken one, and a torn page in it cannot be programmed again. A merge of the recovery that is
+//! cut needs no further one: nothing is erased while it runs, so that its target is void.
 //!
 //! Logical blocks with a data block are merged first: their merge releases it, so that one erased block is enough for all of them.
 //! The merge of a logical block without a data block keeps a block, and releases none until nothing in the log block is valid.
@@ -142,18 +143,10 @@ impl DataBlocks {
         self.frontier[block.idx()] = self.geometry.pages_per_block as u16;
     }
 
-    /// Plans merges, as many as there are erased blocks, and the erases of what is then void.
+    /// Plans the erases of blocks in which nothing is valid; if there are none, as many merges as there are erased blocks. So the
+    /// sources of a merge are there until its last page is on flash: when the power is cut before, its target is void.
     pub(super) fn recover(&mut self, cx: &mut Context, plan: &mut Plan) {
         let Recovery { mut to_merge, mut void } = std::mem::take(&mut self.recovery);
-        to_merge.retain(|&of| {
-            let fresh = self.take_block(self.home(of), cx);
-            if let Some(fresh) = fresh {
-                self.copy_rest(of, fresh, cx, plan);
-                void.extend(self.data_block(of));
-                self.data[of.idx()] = fresh.0 + 1;
-            }
-            fresh.is_none()
-        });
         // Without wear levelling, which would keep one of the erased blocks for itself.
         void.retain(|&block| {
             let is_void = cx.blocks.valid_units(block) == 0;
@@ -163,6 +156,17 @@ impl DataBlocks {
             }
             !is_void
         });
+        if plan.ops().is_empty() {
+            to_merge.retain(|&of| {
+                let fresh = self.take_block(self.home(of), cx);
+                if let Some(fresh) = fresh {
+                    self.copy_rest(of, fresh, cx, plan);
+                    void.extend(self.data_block(of));
+                    self.data[of.idx()] = fresh.0 + 1;
+                }
+                fresh.is_none()
+            });
+        }
         let goes_on = to_merge.is_empty() || !plan.ops().is_empty();
         assert!(goes_on, "no block for a merge after a power cut; this is a fault of the simulator");
         self.recovery = Recovery { to_merge, void };
