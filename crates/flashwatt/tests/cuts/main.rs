@@ -393,14 +393,17 @@ fn cut_at_random(scheme: &Scheme, seed: u64, cuts: usize, more: &[&str]) {
     }
 }
 
-/// Cuts at random times of each of these schemes: 20. In the soak the schemes of a layer share 10,000 with its factor of 100, and each has
-/// 20 or more.
+/// Least number of cuts at random times of a scheme.
+const LEAST_RANDOM_CUTS: usize = 20;
+
+/// Cuts at random times of each of these schemes: the least. In the soak the schemes of a layer share 10,000 with its factor of 100, and
+/// each has the least or more.
 fn random_cuts(schemes: &[Scheme]) -> impl Fn(&Scheme) -> usize + use<> {
     let layers: Vec<&str> = schemes.iter().map(layer).collect();
     move |scheme| {
-        let Some(factor) = soak() else { return 20 };
+        let Some(factor) = soak() else { return LEAST_RANDOM_CUTS };
         let alike = layers.iter().filter(|&&other| other == layer(scheme)).count();
-        (100 * factor).div_ceil(alike).max(20)
+        (100 * factor).div_ceil(alike).max(LEAST_RANDOM_CUTS)
     }
 }
 

@@ -186,14 +186,13 @@ impl DataBlocks {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crate::config;
+    use crate::config::{self, Ssd};
     use crate::device::settings::ProgramOrder;
-    use crate::operation::OpKind;
-    use crate::config::Ssd;
     use crate::device::spare::{Flash, Found, Spare, SpareAreas, Ties};
     use crate::device::{Array, Geometry};
     use crate::firmware::Firmware;
     use crate::ftl::PlanNumber;
+    use crate::operation::OpKind;
     use crate::units::{BlockId, Lpn, Ppn};
 
     /// A drive of one die of 16 blocks with 8 pages each, to be filled by hand.
