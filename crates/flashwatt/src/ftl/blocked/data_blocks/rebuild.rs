@@ -206,8 +206,7 @@ mod tests {
 
     impl Fixture {
         fn new() -> Self {
-            let sets =
-                ["channels=1", "ways=1", "planes=1", "pages_per_block=8", "blocks_per_plane=16", "op_ratio=1"];
+            let sets = ["channels=1", "ways=1", "planes=1", "pages_per_block=8", "blocks_per_plane=16", "op_ratio=1"];
             let sets = sets.map(|set| format!("device.{set}"));
             let config =
                 config::load("ftl = \"block\"\n[device]\npreset = \"limit\"", "test", &sets).expect("a valid drive");
