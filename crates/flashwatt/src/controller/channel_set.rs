@@ -12,13 +12,15 @@ pub(super) struct ChannelSet {
     channels: u32,
     /// 2^shift channels share a bit.
     shift: u32,
+    /// That number of channels.
+    width: u32,
 }
 
 impl ChannelSet {
     /// An empty set for this number of channels.
     pub fn new(channels: u32) -> Self {
-        let shift = channels.div_ceil(u64::BITS).next_power_of_two().trailing_zeros();
-        ChannelSet { bits: 0, channels, shift }
+        let width = channels.div_ceil(u64::BITS).next_power_of_two();
+        ChannelSet { bits: 0, channels, shift: width.trailing_zeros(), width }
     }
 
     #[inline(always)]
@@ -51,7 +53,7 @@ impl ChannelSet {
         }
         let first = self.bits.trailing_zeros() << self.shift;
         self.bits &= self.bits - 1;
-        Some(first..self.channels.min(first + (1 << self.shift)))
+        Some(first..self.channels.min(first + self.width))
     }
 }
 

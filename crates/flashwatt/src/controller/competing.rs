@@ -1,7 +1,7 @@
 //! Dispatch on channels that compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
 //!
-//! The oldest candidate of all channels starts first. Each channel's candidate is kept until the choices of one of its dies may
-//! have changed ([`super::queues::Channel::stale`]). So a start needs a look at the ages of candidates, not at all queues.
+//! The oldest candidate of all channels starts first. The age of each channel's candidate is kept until the choices of one of its
+//! dies may have changed ([`super::queues::Channel::stale`]). So a start needs a look at ages, not at all queues.
 
 use super::channel_set::ChannelSet;
 use super::dispatch::{Candidate, Choice};
@@ -12,6 +12,7 @@ use crate::connector::Agenda;
 use crate::device::Geometry;
 use crate::device::settings::Timing;
 use crate::firmware::Firmware;
+use crate::mem::FlatTable;
 use crate::probe::Probe;
 use crate::units::{ChannelId, Nanos};
 
@@ -25,16 +26,8 @@ pub(super) struct Competition {
     slot_free_at: Nanos,
     /// Whether the slot has an event at that time.
     slot_is_set: bool,
-    /// By channel, its candidate at the last look.
-    candidates: Vec<Kept>,
-}
-
-/// A channel's candidate.
-#[derive(Clone, Copy)]
-struct Kept {
-    /// Its age, as [`Controller::age`] has it; [`NONE`] without a candidate.
-    age: u64,
-    candidate: Option<Candidate>,
+    /// By channel, the age of its candidate at the last look, as [`Controller::age`] has it; [`NONE`] without a candidate.
+    ages: FlatTable<u64>,
 }
 
 /// Older than no candidate.
@@ -50,7 +43,7 @@ impl Competition {
             switch_ns: timing.channel_switch_ns,
             slot_free_at: 0,
             slot_is_set: false,
-            candidates: vec![Kept { age: NONE, candidate: None }; geometry.channels as usize],
+            ages: vec![NONE; geometry.channels as usize].into(),
         })
     }
 }
@@ -74,7 +67,7 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let Some(mut competition) = self.competition.take() else { return };
-        let mut looked_at = ChannelSet::new(self.geometry.channels);
+        let mut looked_at = self.changed.clone();
         loop {
             looked_at.add_all(&self.changed);
             let Some(channels) = self.changed.take_lowest() else { break };
@@ -183,33 +176,35 @@ impl Controller {
     /// The channel with the oldest candidate among those whose bus is free, and that candidate.
     #[inline(always)]
     fn oldest_of_channels(&mut self, competition: &mut Competition, now: Nanos) -> Option<(ChannelId, Candidate)> {
-        let mut oldest = (NONE, None);
+        let mut oldest = (NONE, ChannelId(0));
         for channel in (0..self.geometry.channels).map(ChannelId) {
             let age = self.age_of(competition, channel);
             if age < oldest.0 && now >= self.channels[channel.idx()].bus_free_at {
-                oldest = (age, Some(channel));
+                oldest = (age, channel);
             }
         }
-        let channel = oldest.1?;
-        Some((channel, competition.candidates[channel.idx()].candidate?))
+        let (age, channel) = oldest;
+        if age == NONE {
+            return None;
+        }
+        Some((channel, self.peek(channel)?))
     }
 
     /// The age of a channel's candidate.
     #[inline(always)]
     fn age_of(&mut self, competition: &mut Competition, channel: ChannelId) -> u64 {
-        let kept = &mut competition.candidates[channel.idx()];
         if self.channels[channel.idx()].stale != 0 {
-            *kept = self.look(channel);
+            competition.ages[channel.idx()] = self.look(channel);
             self.channels[channel.idx()].stale = 0;
         }
-        debug_assert_eq!(kept.age, self.look(channel).age, "what can change a candidate makes its channel stale");
-        kept.age
+        let age = competition.ages[channel.idx()];
+        debug_assert_eq!(age, self.look(channel), "what can change a candidate makes its channel stale");
+        age
     }
 
-    #[inline(never)]
-    fn look(&mut self, channel: ChannelId) -> Kept {
-        let candidate = self.peek(channel);
-        Kept { age: candidate.map_or(NONE, |candidate| self.age(candidate)), candidate }
+    #[inline(always)]
+    fn look(&mut self, channel: ChannelId) -> u64 {
+        self.peek(channel).map_or(NONE, |candidate| self.age(candidate))
     }
 
     /// A candidate's age: its plan number. Background work without a plan has the plan number that was free when the die asked

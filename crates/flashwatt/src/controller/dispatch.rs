@@ -9,7 +9,7 @@
 use std::hint::cold_path;
 
 use super::op::{Op, Queue, Role, Until};
-use super::queues::{DieQueue, ways};
+use super::queues::{DieQueue, least, ways};
 use super::settings::BusOrder;
 use super::{Controller, MeteredFlash};
 use crate::connector::{Agenda, EventKind};
@@ -65,7 +65,10 @@ impl Controller {
     pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
         if self.competition.is_some() {
             cold_path();
-            return self.dispatch_competing(agenda, firmware, flash);
+            if !self.changed.is_empty() {
+                self.dispatch_competing(agenda, firmware, flash);
+            }
+            return;
         }
         while let Some(channels) = self.changed.take_lowest() {
             for channel in channels {
@@ -256,18 +259,19 @@ impl Controller {
             let bus = &mut self.channels[channel.idx()];
             return places.best(channel, candidates, &mut bus.stale, &self.dies, &self.ops);
         }
-        let queue = |way: u32| self.dies[self.geometry.die_at(channel, way).idx()].ready.trailing_zeros() as u8;
         let first = candidates.trailing_zeros();
         if candidates & (candidates - 1) == 0 {
-            return (first, queue(first));
+            return (first, self.dies[self.geometry.die_at(channel, first).idx()].ready.trailing_zeros() as u8);
         }
-        let rank = |way: u32| {
-            let queue = queue(way);
-            let head = self.dies[self.geometry.die_at(channel, way).idx()].queues[queue as usize].head;
-            (queue, if head.is_some() { self.ops[head].seq } else { 0 })
-        };
-        let way = ways(candidates).min_by_key(|&way| rank(way)).unwrap_or(first);
-        (way, queue(way))
+        self.best_of_several(channel, candidates)
+    }
+
+    /// [`Self::best`] of two dies or more. Not inlined, since the code around it is inlined in many places.
+    #[inline(never)]
+    fn best_of_several(&self, channel: ChannelId, candidates: u64) -> (u32, u8) {
+        let place = |way: u32| self.dies[self.geometry.die_at(channel, way).idx()].place(&self.ops);
+        let (way, place) = least(candidates, place);
+        (way, place.queue())
     }
 
     /// The choice of a die after [`BYPASS_MAX`] operations went ahead of worse ones. It alternates: the oldest operation of all
@@ -297,8 +301,12 @@ impl Controller {
             cold_path();
             return places.oldest_data(channel, waits);
         }
-        let seq = |way: u32| self.ops[self.dies[self.geometry.die_at(channel, way).idx()].running].seq;
-        ways(waits).min_by_key(|&way| seq(way)).unwrap_or(first)
+        self.oldest_of_several(channel, waits)
+    }
+
+    #[inline(never)]
+    fn oldest_of_several(&self, channel: ChannelId, waits: u64) -> u32 {
+        least(waits, |way| self.ops[self.dies[self.geometry.die_at(channel, way).idx()].running].seq).0
     }
 
     /// Asks the translation layer for the next step of a die's background work. The operations of an `urgent` step precede all

@@ -5,7 +5,7 @@
 //! die's choices have changed, and the numbers of a channel lie side by side.
 
 use super::op::OpTable;
-use super::queues::{DieQueue, ways};
+use super::queues::{DieQueue, Place, least, ways};
 use crate::device::Geometry;
 use crate::mem::FlatTable;
 use crate::units::{ChannelId, DieId};
@@ -13,16 +13,13 @@ use crate::units::{ChannelId, DieId};
 /// A channel with more dies than this has many. Choice: with 16 dies the numbers pay, with 4 they do not.
 const FEW: u32 = 8;
 
-/// Bits of a plan number in a place; above them stands the queue.
-const SEQ_BITS: u32 = 56;
-
 /// The places of all dies.
 pub(super) struct ManyWays {
     geometry: Geometry,
     /// Whether nobody else looks at what is stale: channels that compete do ([`super::competing`]).
     is_alone: bool,
-    /// By channel and way: the queue that the die would serve, and the plan number of the operation in front of it.
-    places: Vec<u64>,
+    /// By channel and way.
+    places: Vec<Place>,
     /// By channel and way: the plan number of the read whose data waits for the bus.
     data: Vec<u64>,
 }
@@ -32,7 +29,12 @@ impl ManyWays {
     pub fn new(geometry: &Geometry, is_alone: bool) -> Option<Self> {
         let dies = geometry.dies as usize;
         let has_many = geometry.ways > FEW;
-        has_many.then(|| ManyWays { geometry: geometry.clone(), is_alone, places: vec![0; dies], data: vec![0; dies] })
+        has_many.then(|| ManyWays {
+            geometry: geometry.clone(),
+            is_alone,
+            places: vec![Place::default(); dies],
+            data: vec![0; dies],
+        })
     }
 
     /// The best of the dies in `candidates`, and the queue that it would serve. The oldest operation is the best among those of one
@@ -48,27 +50,21 @@ impl ManyWays {
     ) -> (u32, u8) {
         let first = self.first(channel);
         for way in ways(*stale & candidates) {
-            self.places[first + way as usize] = self.place(channel, way, dies, ops);
+            self.places[first + way as usize] = self.die(channel, way, dies).place(ops);
         }
         if self.is_alone {
             *stale = 0; // a die that is no candidate becomes one by a change
         }
         debug_assert!(
-            ways(candidates).all(|way| self.places[first + way as usize] == self.place(channel, way, dies, ops)),
+            ways(candidates).all(|way| self.places[first + way as usize] == self.die(channel, way, dies).place(ops)),
             "what can change a die's place makes it stale"
         );
-        let (way, place) = least(&self.places[first..], candidates);
-        (way, (place >> SEQ_BITS) as u8)
+        let (way, place) = least(candidates, |way| self.places[first + way as usize]);
+        (way, place.queue())
     }
 
-    /// A die's place, from its queues.
-    fn place(&self, channel: ChannelId, way: u32, dies: &FlatTable<DieQueue>, ops: &OpTable) -> u64 {
-        let die = &dies[self.geometry.die_at(channel, way).idx()];
-        let queue = die.ready.trailing_zeros();
-        let head = die.queues[queue as usize].head;
-        let seq = if head.is_some() { ops[head].seq } else { 0 };
-        debug_assert!(seq >> SEQ_BITS == 0, "a run has fewer operations");
-        u64::from(queue) << SEQ_BITS | seq
+    fn die<'a>(&self, channel: ChannelId, way: u32, dies: &'a FlatTable<DieQueue>) -> &'a DieQueue {
+        &dies[self.geometry.die_at(channel, way).idx()]
     }
 
     /// The data of a die's read, which has this plan number, waits for the bus.
@@ -80,22 +76,12 @@ impl ManyWays {
     /// Of the dies in `waits` the one with the oldest read.
     #[inline(never)]
     pub fn oldest_data(&self, channel: ChannelId, waits: u64) -> u32 {
-        least(&self.data[self.first(channel)..], waits).0
+        let first = self.first(channel);
+        least(waits, |way| self.data[first + way as usize]).0
     }
 
     #[inline(always)]
     fn first(&self, channel: ChannelId) -> usize {
         channel.idx() * self.geometry.ways as usize
     }
-}
-
-/// The way in `mask`, which is not 0, with the least number, and that number.
-#[inline(always)]
-fn least(numbers: &[u64], mask: u64) -> (u32, u64) {
-    let mut least = (0, u64::MAX);
-    for way in ways(mask) {
-        let number = numbers[way as usize];
-        least = if number < least.1 { (way, number) } else { least };
-    }
-    least
 }

@@ -6,7 +6,7 @@
 use std::hint::cold_path;
 
 use super::Controller;
-use super::op::Queue;
+use super::op::{OpTable, Queue};
 use super::policies::Order;
 use crate::device::phases::OpStage;
 use crate::operation::{Cause, OpKind};
@@ -62,6 +62,35 @@ impl Default for DieQueue {
     }
 }
 
+impl DieQueue {
+    /// The die's place in the order of its channel's dies, of which the least one is served first: by the best queue that is ready,
+    /// and then by the plan number of the operation in front of it. A step of background work has no plan number yet; it comes
+    /// first in its queue.
+    #[inline(always)]
+    pub fn place(&self, ops: &OpTable) -> Place {
+        let queue = self.ready.trailing_zeros();
+        let head = self.queues[queue as usize].head;
+        let seq = if head.is_some() { ops[head].seq } else { 0 };
+        debug_assert!(seq >> SEQ_BITS == 0, "a run has fewer operations");
+        Place(u64::from(queue) << SEQ_BITS | seq)
+    }
+}
+
+/// Bits of a plan number in a place; above them stands the queue.
+const SEQ_BITS: u32 = 56;
+
+/// A die's place in the order of its channel's dies, see [`DieQueue::place`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct Place(u64);
+
+impl Place {
+    /// The queue that the die would serve.
+    #[inline(always)]
+    pub fn queue(self) -> u8 {
+        (self.0 >> SEQ_BITS) as u8
+    }
+}
+
 /// A channel's bus and its dies, one bit for each die. In a cache line of its own.
 #[derive(Clone)]
 #[repr(align(64))]
@@ -103,10 +132,25 @@ impl Channel {
 #[inline(always)]
 pub(super) fn ways(mut mask: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
         let way = mask.trailing_zeros();
-        mask &= mask.wrapping_sub(1);
-        (way < 64).then_some(way)
+        mask &= mask - 1;
+        Some(way)
     })
+}
+
+/// The first way in `mask`, which is not 0, with the least value, and that value.
+#[inline(always)]
+pub(super) fn least<T: Ord>(mask: u64, value: impl Fn(u32) -> T) -> (u32, T) {
+    let first = mask.trailing_zeros();
+    let mut least = (first, value(first));
+    for way in ways(mask & mask.wrapping_sub(1)) {
+        let value = value(way);
+        least = if value < least.1 { (way, value) } else { least };
+    }
+    least
 }
 
 /// The queue of an operation, by kind and cause.
@@ -241,10 +285,10 @@ impl Controller {
     fn set_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
         let state = &mut self.dies[die.idx()];
         state.ready |= u32::from(really) << queue as u32;
-        let (channel, way, bit) = (state.channel, state.way, state.bit);
+        let (channel, way) = (state.channel, state.way);
         let bus = &mut self.channels[channel.idx()];
         bus.ready |= u64::from(really) << way;
-        bus.stale |= bit;
+        bus.stale |= u64::from(really) << way;
         let is_idle = bus.idle >> way & 1 != 0; // a busy die is looked at when it becomes idle
         self.changed.add_if(really & is_idle, channel);
     }

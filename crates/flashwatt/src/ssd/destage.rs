@@ -289,6 +289,9 @@ impl<P: Probe> Ssd<P> {
     /// An operation has ended that belongs to no request of the host: one of a batch, or background work.
     #[inline(always)]
     pub(super) fn unowned_op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
+        if ended.request.as_background().is_some() {
+            return; // the most frequent case
+        }
         if ended.request == RequestId::IDLE_WORK {
             cold_path();
             if let Some(work) = &mut self.idle_work {
@@ -302,7 +305,7 @@ impl<P: Probe> Ssd<P> {
             self.log_op_ended(cx);
         } else if ended.request == RequestId::JOURNAL {
             self.journal_op_ended(ended, cx);
-        } else if ended.request.as_background().is_none() && ended.request != RequestId::BACKUP {
+        } else if ended.request != RequestId::BACKUP {
             self.batch_op_ended(ended.request, ended.number, cx);
         }
     }

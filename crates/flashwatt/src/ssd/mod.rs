@@ -272,7 +272,7 @@ impl<P: Probe> Device for Ssd<P> {
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
         // Requests that waited for the recovery, or were held back, may have ended; the journal may have made entries urgent.
-        (P::CAN_BE_CUT || self.backups.is_some() || self.journal.is_some())
+        (P::CAN_BE_CUT || (self.has_more_work && (self.backups.is_some() || self.journal.is_some())))
             && (!cx.done.is_empty() || self.buffer_changed)
     }
 
