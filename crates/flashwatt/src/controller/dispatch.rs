@@ -301,11 +301,12 @@ impl Controller {
             cold_path();
             return places.oldest_data(channel, waits);
         }
-        self.oldest_of_several(channel, waits)
+        self.oldest_data_of_several(channel, waits)
     }
 
+    /// [`Self::oldest_data`] of two dies or more. Not inlined, as [`Self::best_of_several`].
     #[inline(never)]
-    fn oldest_of_several(&self, channel: ChannelId, waits: u64) -> u32 {
+    fn oldest_data_of_several(&self, channel: ChannelId, waits: u64) -> u32 {
         least(waits, |way| self.ops[self.dies[self.geometry.die_at(channel, way).idx()].running].seq).0
     }
 
