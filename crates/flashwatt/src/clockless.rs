@@ -102,12 +102,12 @@ impl<'a, T: Tally> Clockless<'a, T> {
     pub fn request_of(&mut self, kind: RequestKind, extent: Extent) -> Result<(), Full> {
         match kind {
             RequestKind::Read => {
-                self.firmware.read(extent, self.array);
+                self.firmware.read(&extent, self.array);
                 self.carry_out();
             }
             RequestKind::Write => self.write(extent)?,
             RequestKind::Trim => {
-                self.firmware.trim(extent, self.array);
+                self.firmware.trim(&extent, self.array);
                 self.carry_out();
             }
             RequestKind::Flush => {}
@@ -125,7 +125,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
                 head_partial: extent.head_partial && done == 0,
                 ..extent
             };
-            let found = self.firmware.write(rest, self.array);
+            let found = self.firmware.write(&rest, self.array);
             done += found;
             let erases = self.firmware.plan.ops().iter().any(|op| op.kind == OpKind::Erase);
             self.carry_out();

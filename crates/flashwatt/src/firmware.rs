@@ -63,7 +63,7 @@ impl Firmware {
 
     /// Plans a read.
     #[inline]
-    pub fn read(&mut self, extent: Extent, array: &Array) {
+    pub fn read(&mut self, extent: &Extent, array: &Array) {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.read(extent, &mut cx, &mut self.plan);
@@ -72,7 +72,7 @@ impl Firmware {
     /// Plans a read of several extents.
     pub fn read_runs(&mut self, runs: &[Extent], array: &Array) {
         self.plan.clear();
-        for &run in runs {
+        for run in runs {
             let at = self.plan.ops().len();
             let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
             self.ftl.read(run, &mut cx, &mut self.plan);
@@ -90,14 +90,14 @@ impl Firmware {
 
     /// Plans a write; returns how many of its pages found room.
     #[inline]
-    pub fn write(&mut self, extent: Extent, array: &Array) -> u32 {
+    pub fn write(&mut self, extent: &Extent, array: &Array) -> u32 {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.write(extent, &mut cx, &mut self.plan)
     }
 
     /// Plans a trim.
-    pub fn trim(&mut self, extent: Extent, array: &Array) {
+    pub fn trim(&mut self, extent: &Extent, array: &Array) {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.trim(extent, &mut cx, &mut self.plan);

@@ -64,13 +64,15 @@ impl Controller {
         let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
-        let alone = state.data_waits == 0 && !self.changed.has(channel) && now >= state.bus_free_at;
-        if alone && !agenda.any_now() {
+        // One branch for the four conditions: none of them follows a pattern.
+        let alone =
+            (state.data_waits == 0) & !self.changed.has(channel) & (now >= state.bus_free_at) & !agenda.any_now();
+        self.changed.add_if(!alone, channel);
+        if alone {
             self.send_data(agenda, channel, die, DieState::Read, flash);
         } else {
             let state = &mut self.channels[channel.idx()];
             state.data_waits |= 1 << way;
-            self.changed.add_if(true, channel);
             self.dies[die.idx()].stage = OpStage::DataWait;
             if let Some(places) = &mut self.many_ways {
                 cold_path();
@@ -99,7 +101,7 @@ impl Controller {
         (bus.idle, bus.stale) = (bus.idle | bit, bus.stale | bit);
         let op = &self.ops[id];
         let (cause, at, request) = (op.cause, op.at, op.request);
-        let (half_done, other) = (kind == OpKind::Read && op.turns_into_program(), op.other);
+        let (half_done, other) = (op.turns_into_program(), op.other);
         let course = self.courses.of(kind);
         flash.accounts.op_ended(now, kind, cause, course.last, now - start - course.whole_ns);
         if flash.accounts.began_before(start) {

@@ -103,7 +103,7 @@ impl Op {
     /// Whether this is the first half of a copy. At its end it becomes the second half: the program of page `other`.
     #[inline(always)]
     pub fn turns_into_program(&self) -> bool {
-        self.kind == OpKind::Read && self.other.block.is_some()
+        (self.kind == OpKind::Read) & self.other.block.is_some() // no branch: which reads are copies follows no pattern
     }
 
     /// The page that it programs, now or as the second half of a copy.

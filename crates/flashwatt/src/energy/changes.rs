@@ -71,14 +71,14 @@ impl Changes {
         self.ahead.push(change);
     }
 
-    /// A server works for `ns`, after the work it already has. Returns by how much in nW it may raise the power above
-    /// [`Self::level`], unless that is known from its last work.
+    /// A server works for `ns`, after the work it already has. Returns by how much in nW the power may now be further above
+    /// [`Self::level`]: 0 if the server was not found idle since its last work.
     #[inline(always)]
-    pub fn work(&mut self, server: usize, now: Nanos, ns: Nanos) -> Option<i64> {
+    pub fn work(&mut self, server: usize, now: Nanos, ns: Nanos) -> i64 {
         let Server { nw, until, busy } = &mut self.servers[server];
         self.moment = self.moment.wrapping_sub(area(*nw, ns));
         *until = now.max(*until) + ns;
-        (!std::mem::replace(busy, true)).then_some((*nw).max(0))
+        i64::from(!std::mem::replace(busy, true)) * (*nw).max(0)
     }
 
     /// Time at which a server's work is done; in the past if it does not work.
@@ -101,8 +101,8 @@ impl Changes {
     /// Energy in nW·ns up to `now` since it was last taken out. There must be no further change before.
     pub fn recent(&self, now: Nanos) -> u64 {
         let mut energy = area(self.level, now).wrapping_sub(self.moment);
-        for change in self.later(now) {
-            energy = energy.wrapping_add(area(change.nw, change.at - now));
+        for change in &self.ahead[self.applied..] {
+            energy = energy.wrapping_add(area(change.nw, change.at.saturating_sub(now))); // 0 for one in the past
         }
         for server in &self.servers {
             energy = energy.wrapping_sub(area(server.nw, server.until.saturating_sub(now)));

@@ -201,9 +201,7 @@ impl<R: Recorder> Meter<R> {
         if let Some(series) = self.recorder.series().filter(|_| self.changes.until(server) <= now) {
             series.change(now, StateId::NONE, self.working[server]);
         }
-        if let Some(rise) = self.changes.work(server, now, ns) {
-            self.alarm -= rise;
-        }
+        self.alarm -= self.changes.work(server, now, ns);
     }
 
     /// Energy in J since the window began, without the work left to servers; and the present power in W.

@@ -87,12 +87,15 @@ pub enum Steady {
 /// Contract: after a call the map is as if every operation of the plan had ended. A read names a page that plans so far have
 /// programmed; a program names an erased page. A write that finds no page returns how many pages it placed, and is called
 /// again for the rest after a block has been erased. Background work must be able to proceed without requests of the host.
+///
+/// An [`Extent`] comes by reference, because the caller has just written its fields: a copy by one wide load would have to wait until
+/// each of them has reached the processor's cache.
 pub trait Ftl: Send {
     /// Plans a read of all pages of the extent.
-    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
+    fn read(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan);
 
     /// Plans a write. Returns how many of the extent's pages, from the first on, found room; the rest waits.
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32;
+    fn write(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) -> u32;
 
     /// The units in which data leaves the write buffer for this layer.
     fn grain(&self) -> Grain {
@@ -108,7 +111,7 @@ pub trait Ftl: Send {
     /// pages, from the first on, found room.
     fn write_together(&mut self, extents: &[Extent], cx: &mut Context, plan: &mut Plan) -> u32 {
         let mut done = 0;
-        for &extent in extents {
+        for extent in extents {
             let found = self.write(extent, cx, plan);
             done += found;
             if found < extent.pages {
@@ -119,7 +122,7 @@ pub trait Ftl: Send {
     }
 
     /// Plans a trim. Only pages that it covers completely become unmapped.
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan);
+    fn trim(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan);
 
     /// Whether a die has background work.
     fn wants_background(&self, die: DieId, blocks: &BlockTable) -> bool;

@@ -337,7 +337,7 @@ impl<P: Probe> Ssd<P> {
     /// Writes a unit from its backup. Returns whether there was room for it, and the number of operations.
     pub(super) fn restore(&mut self, unit: &BackedUp, now: Nanos) -> (bool, u32) {
         let extent = Extent { first: unit.owner, pages: 1, request_pages: 1, head_partial: false, tail_partial: false };
-        let found = self.firmware.write(extent, &self.flash.array);
+        let found = self.firmware.write(&extent, &self.flash.array);
         let purpose = if found > 0 { Purpose::Restore(unit.owner, unit.version) } else { Purpose::Background };
         self.flash.accounts.planned(now, purpose, &self.firmware);
         let operations = self.controller.admit(RequestId::RECOVERY, &self.firmware, &mut self.flash);

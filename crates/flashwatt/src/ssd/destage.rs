@@ -52,7 +52,7 @@ impl<P: Probe> Ssd<P> {
             RequestKind::Trim => {
                 let extent = self.requests[id.idx()].extent(&self.geometry);
                 self.note_trim(extent);
-                self.firmware.trim(extent, &self.flash.array);
+                self.firmware.trim(&extent, &self.flash.array);
                 self.take_plan(id, Purpose::Trim(id, extent), cx.now());
                 self.trim_buffered(id, cx);
                 self.complete_if_done(id, cx);

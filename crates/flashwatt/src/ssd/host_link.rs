@@ -110,7 +110,7 @@ impl<P: Probe> Ssd<P> {
             let (id, next) = self.link.arrived_in();
             set_link(seat, next, cx);
             let request = self.requests[id.idx()].request;
-            self.plan(id, request.kind, self.geometry.extent(&request), cx);
+            self.plan(id, request.kind, &self.geometry.extent(&request), cx);
         } else {
             let (id, next) = self.link.arrived_out();
             set_link(seat, next, cx);

@@ -198,7 +198,7 @@ impl<P: Probe> Ssd<P> {
         self.recovery = Some(recovery);
         for id in waiting {
             let request = self.requests[id.idx()].request;
-            self.plan(id, request.kind, self.geometry.extent(&request), cx);
+            self.plan(id, request.kind, &self.geometry.extent(&request), cx);
         }
     }
 

@@ -1,6 +1,7 @@
 //! A request's way through the drive: admitted, planned, completed.
 
 use std::hint::cold_path;
+use std::slice;
 
 use super::Ssd;
 use crate::connector::{Completion, Cx, Extent, Request, RequestKind, Tag};
@@ -47,7 +48,7 @@ impl<P: Probe> Ssd<P> {
             work.request_came();
         }
         if self.link.is_instant() {
-            self.plan(id, request.kind, extent, cx);
+            self.plan(id, request.kind, &extent, cx);
         } else {
             cold_path();
             let bytes_in = if request.kind == RequestKind::Write { bytes } else { 0 };
@@ -58,7 +59,7 @@ impl<P: Probe> Ssd<P> {
 
     /// Plans a request that has arrived in the device.
     #[inline(always)]
-    pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
+    pub(super) fn plan(&mut self, id: RequestId, kind: RequestKind, extent: &Extent, cx: &mut Cx) {
         if P::CAN_BE_CUT && self.is_recovering(id) {
             return;
         }
@@ -83,23 +84,23 @@ impl<P: Probe> Ssd<P> {
     /// Plans a request, or the rest of a write. If only a part of a write finds room, its rest goes to the front of `stalled`, and
     /// later writes queue behind it.
     #[inline(always)]
-    fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: Extent, cx: &mut Cx) {
+    fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: &Extent, cx: &mut Cx) {
         let mut written = 0;
         match kind {
             RequestKind::Read => self.firmware.read(extent, &self.flash.array),
             RequestKind::Write => written = self.firmware.write(extent, &self.flash.array),
             _ => {
-                self.note_trim(extent);
+                self.note_trim(*extent);
                 self.firmware.trim(extent, &self.flash.array);
             }
         }
         let purpose = match kind {
-            RequestKind::Read => Purpose::Read(&[extent]),
+            RequestKind::Read => Purpose::Read(slice::from_ref(extent)),
             RequestKind::Write => {
                 let tail_partial = extent.tail_partial && written == extent.pages;
-                Purpose::Write(id, Extent { pages: written, tail_partial, ..extent })
+                Purpose::Write(id, Extent { pages: written, tail_partial, ..*extent })
             }
-            _ => Purpose::Trim(id, extent),
+            _ => Purpose::Trim(id, *extent),
         };
         let operations = self.take_plan(id, purpose, cx.now());
         if kind == RequestKind::Write {
@@ -110,13 +111,13 @@ impl<P: Probe> Ssd<P> {
                 self.flash.accounts.written.host_bytes += active.request.bytes;
             } else {
                 cold_path();
-                self.planned_in_part(id, Extent { pages: written, ..extent });
+                self.planned_in_part(id, Extent { pages: written, ..*extent });
             }
         } else if operations == 0 || !self.link.is_instant() {
             // No operation will end it, or the link must send data that is there already.
             cold_path();
             if kind == RequestKind::Read && !self.link.is_instant() {
-                self.begin_sending(id, &[extent], 0, cx);
+                self.begin_sending(id, slice::from_ref(extent), 0, cx);
             }
             self.complete_if_done(id, cx);
         }
@@ -146,7 +147,7 @@ impl<P: Probe> Ssd<P> {
     #[inline(never)]
     fn plan_rest(&mut self, id: RequestId, cx: &mut Cx) {
         let rest = self.requests[id.idx()].rest(&self.geometry);
-        self.plan_extent(id, RequestKind::Write, rest, cx);
+        self.plan_extent(id, RequestKind::Write, &rest, cx);
     }
 
     /// A block has been erased: writes that wait may find room.

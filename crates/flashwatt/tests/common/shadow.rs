@@ -172,13 +172,13 @@ impl<'a> Shadow<'a> {
         let extent = self.geometry.extent(request);
         match request.kind {
             RequestKind::Read => {
-                self.firmware.read(extent, self.array);
+                self.firmware.read(&extent, self.array);
                 self.check_read(&extent);
                 self.carry_out(None);
             }
             RequestKind::Write => self.write(&extent),
             RequestKind::Trim => {
-                self.firmware.trim(extent, self.array);
+                self.firmware.trim(&extent, self.array);
                 self.oracle.apply(request);
                 self.carry_out(None);
             }
@@ -193,7 +193,7 @@ impl<'a> Shadow<'a> {
             let head_partial = extent.head_partial && done == 0;
             let rest =
                 Extent { first: Lpn(extent.first.0 + done), pages: extent.pages - done, head_partial, ..*extent };
-            let found = self.firmware.write(rest, self.array);
+            let found = self.firmware.write(&rest, self.array);
             let before = self.oracle.clone();
             self.oracle.write(rest.first, found);
             let erases = self.firmware.plan.ops().iter().any(|op| op.kind == OpKind::Erase);

@@ -61,17 +61,17 @@ impl Faulty {
 }
 
 impl Ftl for Faulty {
-    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn read(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         let first = if self.fault == Fault::WrongRead { Lpn(extent.first.0 ^ 1) } else { extent.first };
-        self.inner.read(Extent { first, ..extent }, cx, plan);
+        self.inner.read(&Extent { first, ..*extent }, cx, plan);
     }
 
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
-        let whole = Extent { head_partial: false, tail_partial: false, ..extent };
-        self.inner.write(if self.fault == Fault::NoMerge { whole } else { extent }, cx, plan)
+    fn write(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+        let whole = Extent { head_partial: false, tail_partial: false, ..*extent };
+        self.inner.write(if self.fault == Fault::NoMerge { &whole } else { extent }, cx, plan)
     }
 
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn trim(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         if self.fault != Fault::NoTrim {
             self.inner.trim(extent, cx, plan);
         }

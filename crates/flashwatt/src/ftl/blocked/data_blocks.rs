@@ -54,7 +54,7 @@ pub trait OnDataBlocks: Send {
     fn data_mut(&mut self) -> &mut DataBlocks;
 
     /// Plans a read.
-    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
+    fn read(&mut self, extent: &Extent, _cx: &mut Context, plan: &mut Plan) {
         self.data().read(extent, plan);
     }
 
@@ -115,14 +115,14 @@ pub trait OnDataBlocks: Send {
 }
 
 impl<S: OnDataBlocks> Ftl for S {
-    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn read(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         OnDataBlocks::read(self, extent, cx, plan);
     }
 
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+    fn write(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
         let mut done = 0;
         while done < extent.pages {
-            match self.write_some(&extent, done, cx, plan) {
+            match self.write_some(extent, done, cx, plan) {
                 0 => break,
                 pages => done += pages,
             }
@@ -138,7 +138,7 @@ impl<S: OnDataBlocks> Ftl for S {
         OnDataBlocks::home(self, lpn)
     }
 
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn trim(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         self.data_mut().trim(extent, cx, plan);
     }
 
@@ -409,7 +409,7 @@ impl DataBlocks {
     // ---------------------------------------------------------------- requests
 
     /// Plans a read of all pages at their addresses.
-    pub fn read(&self, extent: Extent, plan: &mut Plan) {
+    pub fn read(&self, extent: &Extent, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
         for lpn in (extent.first.0..extent.first.0 + extent.pages).map(Lpn) {
             self.read_page(lpn, None, plan);
@@ -431,7 +431,7 @@ impl DataBlocks {
     }
 
     /// Plans a trim.
-    pub fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    pub fn trim(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);

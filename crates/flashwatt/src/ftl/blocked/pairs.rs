@@ -322,16 +322,16 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
         &mut self.data
     }
 
-    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn read(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         if self.rules.probe == Probe::None {
             return self.data.read(extent, plan);
         }
         let mut done = 0;
         while done < extent.pages {
-            let (first, pages) = (Lpn(extent.first.0 + done), self.data.run(&extent, done));
+            let (first, pages) = (Lpn(extent.first.0 + done), self.data.run(extent, done));
             match self.logs.get(self.data.logical_block(first)) {
                 Some(log) => self.read_scanned(first, pages, log, cx, plan),
-                None => self.data.read(Extent { first, pages, ..extent }, plan),
+                None => self.data.read(&Extent { first, pages, ..*extent }, plan),
             }
             done += pages;
         }

@@ -182,7 +182,7 @@ impl<O: EvictionOrder, K> Demand<O, K> {
 }
 
 impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
-    fn read(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn read(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         self.says_how(plan);
         for i in 0..extent.pages {
             let lpn = Lpn(extent.first.0 + i);
@@ -196,7 +196,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         }
     }
 
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+    fn write(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
         self.says_how(plan);
         for i in 0..extent.pages {
             let lpn = Lpn(extent.first.0 + i);
@@ -204,7 +204,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
                 return i;
             }
             let Some(ppn) = self.pages.host_page(lpn, &self.map, cx, plan) else { return i };
-            self.write_page(&extent, i, ppn, cx, plan);
+            self.write_page(extent, i, ppn, cx, plan);
         }
         extent.pages
     }
@@ -218,7 +218,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         self.pages.home(lpn)
     }
 
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn trim(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);

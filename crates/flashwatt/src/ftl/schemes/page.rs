@@ -183,7 +183,7 @@ impl PageFtl {
 }
 
 impl Ftl for PageFtl {
-    fn read(&mut self, extent: Extent, _cx: &mut Context, plan: &mut Plan) {
+    fn read(&mut self, extent: &Extent, _cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
         let (mut lpn, end, mut last_page) = (extent.first, extent.first.0 + extent.pages, u32::MAX);
         loop {
@@ -204,13 +204,13 @@ impl Ftl for PageFtl {
         }
     }
 
-    fn write(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
+    fn write(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) -> u32 {
         let per_page = self.geometry.units_per_page;
         let mut done = 0;
         while done < extent.pages {
             let units = per_page.min(extent.pages - done);
             let Some(ppn) = self.pages.host_page(Lpn(extent.first.0 + done), &self.map, cx, plan) else { break };
-            self.write_page(&extent, done, units, ppn, cx, plan);
+            self.write_page(extent, done, units, ppn, cx, plan);
             done += units;
         }
         plan.map_accesses += done;
@@ -230,7 +230,7 @@ impl Ftl for PageFtl {
         units.len() as u32
     }
 
-    fn trim(&mut self, extent: Extent, cx: &mut Context, plan: &mut Plan) {
+    fn trim(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
         plan.map_accesses += extent.pages;
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
