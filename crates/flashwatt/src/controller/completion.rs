@@ -64,7 +64,8 @@ impl Controller {
         let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
-        // One branch for the four conditions: none of them follows a pattern.
+        // One branch for the four conditions: none of them follows a pattern. The compiler keeps it one because the set of changed
+        // channels needs the result as a number.
         let alone =
             (state.data_waits == 0) & !self.changed.has(channel) & (now >= state.bus_free_at) & !agenda.any_now();
         self.changed.add_if(!alone, channel);

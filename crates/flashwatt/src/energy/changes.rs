@@ -94,7 +94,8 @@ impl Changes {
 
     /// Present power in nW.
     pub fn power(&self, now: Nanos) -> i64 {
-        let rise: i64 = self.later(now).map(|change| change.nw).sum();
+        let later = self.ahead[self.applied..].iter().filter(|change| change.at > now);
+        let rise: i64 = later.map(|change| change.nw).sum();
         self.level - rise + self.work_at(now)
     }
 
@@ -208,10 +209,6 @@ impl Changes {
     #[inline(always)]
     fn work_at(&self, now: Nanos) -> i64 {
         self.servers.iter().map(|server| if server.until > now { server.nw } else { 0 }).sum()
-    }
-
-    fn later(&self, now: Nanos) -> impl Iterator<Item = &Ahead> {
-        self.ahead[self.applied..].iter().filter(move |change| change.at > now)
     }
 }
 
