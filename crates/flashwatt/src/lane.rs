@@ -47,13 +47,14 @@ impl Lane {
         self.second = self.keys[self.at(self.head.wrapping_add(1))];
     }
 
-    /// Takes the first key of a lane that is not empty.
+    /// Takes the first key of a lane that is not empty. Returns the key that is first now.
     #[inline(always)]
-    pub fn take_first(&mut self) {
+    pub fn take_first(&mut self) -> u64 {
         debug_assert!(self.first != NEVER);
         self.first = self.second;
         self.head = self.head.wrapping_add(1);
         self.second = self.keys[self.at(self.head.wrapping_add(1))];
+        self.first
     }
 
     /// Takes a key for which `is_it` is true, if there is one.

@@ -6,7 +6,6 @@
 //! belongs to something that waits for at most one event at a time: a die, a channel, a timer.
 
 use crate::lane::{Lane, NEVER};
-use crate::mem::FlatTable;
 use crate::units::Nanos;
 
 /// Kinds of events, one lane each, so that a lane is nearly sorted by time. The choice of lane changes no result.
@@ -25,7 +24,9 @@ pub enum EventKind {
     Other,
 }
 
-const KINDS: usize = 5;
+const ALL: [EventKind; 5] =
+    [EventKind::Read, EventKind::Program, EventKind::Transfer, EventKind::Bus, EventKind::Other];
+const KINDS: usize = ALL.len();
 
 /// The seats of an agenda under construction. A seat is the fixed number of a source of events.
 #[derive(Debug, Default)]
@@ -51,12 +52,14 @@ pub struct Agenda {
     lanes: [Lane; KINDS],
     /// The least key of all lanes.
     first: u64,
+    /// Its lane; any, if there is no key.
+    kind: EventKind,
     /// The greatest possible key of the present instant.
     last_now: u64,
     /// The greatest valid key: that of the last seat at the horizon.
     last: u64,
-    /// The kind of each seat's event.
-    kinds: FlatTable<EventKind>,
+    /// Number of seats.
+    seats: usize,
     shift: u32,
     mask: u64,
 }
@@ -71,9 +74,10 @@ impl Agenda {
             now: 0,
             lanes: std::array::from_fn(|_| Lane::new(seats)),
             first: NEVER,
+            kind: EventKind::Other,
             last_now: 0,
             last: latest(shift).saturating_sub(longest_ns) << shift | mask,
-            kinds: vec![EventKind::Other; seats].into(),
+            seats,
             shift,
             mask,
         }
@@ -108,8 +112,7 @@ impl Agenda {
         debug_assert!(at <= latest(self.shift));
         let key = at << self.shift | u64::from(seat);
         self.lanes[kind as usize].add(key);
-        self.first = self.first.min(key);
-        self.kinds[seat as usize] = kind;
+        (self.first, self.kind) = earlier((self.first, self.kind), (key, kind));
     }
 
     /// Sets or moves the event of a seat. All instants without a valid key are treated alike: they lie beyond the
@@ -118,7 +121,7 @@ impl Agenda {
     /// # Panics
     /// If the seat was not taken by [`Seats::take`].
     pub fn reset(&mut self, seat: u32, at: Nanos) {
-        assert!((seat as usize) < self.kinds.len(), "seat {seat} is not taken: there are {}", self.kinds.len());
+        assert!((seat as usize) < self.seats, "seat {seat} is not taken: there are {}", self.seats);
         self.cancel(seat);
         self.set(EventKind::Other, seat, at.min(latest(self.shift)));
     }
@@ -157,17 +160,29 @@ impl Agenda {
     #[inline(always)]
     fn take_first(&mut self) -> u32 {
         let seat = (self.first & self.mask) as u32;
-        let kind = self.kinds[seat as usize];
-        self.lanes[kind as usize].take_first();
-        self.find_first();
+        // The lane is told by a jump, which a processor can foresee, and not by an index, for which all that follows would wait.
+        match self.kind {
+            EventKind::Read => self.take_from::<{ EventKind::Read as usize }>(),
+            EventKind::Program => self.take_from::<{ EventKind::Program as usize }>(),
+            EventKind::Transfer => self.take_from::<{ EventKind::Transfer as usize }>(),
+            EventKind::Bus => self.take_from::<{ EventKind::Bus as usize }>(),
+            EventKind::Other => self.take_from::<{ EventKind::Other as usize }>(),
+        }
         seat
+    }
+
+    #[inline(always)]
+    fn take_from<const LANE: usize>(&mut self) {
+        let mut firsts = self.firsts();
+        firsts[LANE] = self.lanes[LANE].take_first();
+        self.find_first(firsts);
     }
 
     /// Cancels the event of a seat that was set by [`Self::reset`], if it has one.
     pub fn cancel(&mut self, seat: u32) {
         let mask = self.mask;
         self.lanes[EventKind::Other as usize].take_back(|key| key & mask == u64::from(seat));
-        self.find_first();
+        self.find_first(self.firsts());
     }
 
     /// Cancels all events of the seats before this one.
@@ -178,14 +193,26 @@ impl Agenda {
                 lane.take_back(is_before);
             }
         }
-        self.find_first();
+        self.find_first(self.firsts());
     }
 
     #[inline(always)]
-    fn find_first(&mut self) {
-        let [a, b, c, d, e] = &self.lanes;
-        self.first = a.first.min(b.first).min(c.first.min(d.first)).min(e.first);
+    fn firsts(&self) -> [u64; KINDS] {
+        std::array::from_fn(|lane| self.lanes[lane].first)
     }
+
+    /// Finds the least of the lanes' first keys.
+    #[inline(always)]
+    fn find_first(&mut self, firsts: [u64; KINDS]) {
+        let [a, b, c, d, e] = std::array::from_fn(|lane| (firsts[lane], ALL[lane]));
+        (self.first, self.kind) = earlier(earlier(earlier(a, b), earlier(c, d)), e);
+    }
+}
+
+/// The lesser of two keys, and its lane.
+#[inline(always)]
+fn earlier(a: (u64, EventKind), b: (u64, EventKind)) -> (u64, EventKind) {
+    if b.0 < a.0 { b } else { a }
 }
 
 /// The last instant with a valid key.
@@ -203,9 +230,6 @@ mod tests {
         taken.take(seats, longest_ns);
         Agenda::new(&taken)
     }
-
-    const ALL: [EventKind; KINDS] =
-        [EventKind::Read, EventKind::Program, EventKind::Transfer, EventKind::Bus, EventKind::Other];
 
     proptest! {
         #[test]
