@@ -160,7 +160,7 @@ impl Agenda {
     #[inline(always)]
     fn take_first(&mut self) -> u32 {
         let seat = (self.first & self.mask) as u32;
-        // The lane is told by a jump, which a processor can foresee, and not by an index, for which all that follows would wait.
+        // A jump leads to the lane: a processor can foresee it. For an index into the lanes all that follows would wait.
         match self.kind {
             EventKind::Read => self.take_from::<{ EventKind::Read as usize }>(),
             EventKind::Program => self.take_from::<{ EventKind::Program as usize }>(),
@@ -171,6 +171,8 @@ impl Agenda {
         seat
     }
 
+    /// Takes the first key of a lane. The lane is no argument: equal calls with different arguments could be joined to one, without
+    /// the jump.
     #[inline(always)]
     fn take_from<const LANE: usize>(&mut self) {
         let mut firsts = self.firsts();
