@@ -12,7 +12,7 @@ DOCS  := $(VENV)/.stamp-docs
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lowest lint bench reproduce soak fuzz validate-linux validate-files docs clean
+.PHONY: help demo test lowest lint bench wheel reproduce soak fuzz validate-linux validate-files docs clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -61,6 +61,9 @@ bench: $(CLI) ## measure the speed of the command line and the engine against th
 	@cargo bench --quiet --locked -p flashwatt --bench hdd
 	@cargo bench --quiet --locked -p flashwatt --bench arrays
 
+wheel: $(TOOLS) ## build the wheel of a release in dist/, laid out by a profile of what the engine executes
+	@bash tools/wheel.sh $(BIN)/python dist
+
 reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (takes minutes)
 	@$(BIN)/python -m flashwatt reproduce --all
 
@@ -81,7 +84,7 @@ docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) .venv-lowest target fuzz/target fuzz/corpus fuzz/artifacts demo reproduction site python/flashwatt/*.so
+	rm -rf $(VENV) .venv-lowest target fuzz/target fuzz/corpus fuzz/artifacts demo dist reproduction site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
