@@ -93,9 +93,9 @@ pub fn advise_huge<T>(slice: &[T]) {
     let _ = slice;
 }
 
-/// Are indices into a [`FlatTable`] checked? Wherever debug assertions are on, as in all tests, and in every build that shows the
-/// engine's insides to other crates (feature `internals`).
-const CHECKED: bool = cfg!(any(debug_assertions, feature = "internals"));
+/// Are indices into a [`FlatTable`], and the seats of all events, checked? Wherever debug assertions are on, as in all tests, and in
+/// every build that shows the engine's insides to other crates (feature `internals`).
+pub const CHECKED: bool = cfg!(any(debug_assertions, feature = "internals"));
 
 /// A table that is indexed on the hot path: a slice whose index is checked if [`CHECKED`].
 ///

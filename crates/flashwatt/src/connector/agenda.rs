@@ -6,6 +6,7 @@
 //! belongs to something that waits for at most one event at a time: a die, a channel, a timer.
 
 use crate::lane::{Lane, NEVER};
+use crate::mem::CHECKED;
 use crate::units::Nanos;
 
 /// Kinds of events, one lane each, so that a lane is nearly sorted by time. The choice of lane changes no result.
@@ -24,9 +25,12 @@ pub enum EventKind {
     Other,
 }
 
-const ALL: [EventKind; 5] =
-    [EventKind::Read, EventKind::Program, EventKind::Transfer, EventKind::Bus, EventKind::Other];
-const KINDS: usize = ALL.len();
+impl EventKind {
+    const ALL: [EventKind; 5] =
+        [EventKind::Read, EventKind::Program, EventKind::Transfer, EventKind::Bus, EventKind::Other];
+}
+
+const KINDS: usize = EventKind::ALL.len();
 
 /// The seats of an agenda under construction. A seat is the fixed number of a source of events.
 #[derive(Debug, Default)]
@@ -110,6 +114,9 @@ impl Agenda {
     #[inline(always)]
     pub(crate) fn set(&mut self, kind: EventKind, seat: u32, at: Nanos) {
         debug_assert!(at <= latest(self.shift));
+        if CHECKED {
+            self.require_taken(seat);
+        }
         let key = at << self.shift | u64::from(seat);
         self.lanes[kind as usize].add(key);
         (self.first, self.kind) = earlier((self.first, self.kind), (key, kind));
@@ -121,9 +128,13 @@ impl Agenda {
     /// # Panics
     /// If the seat was not taken by [`Seats::take`].
     pub fn reset(&mut self, seat: u32, at: Nanos) {
-        assert!((seat as usize) < self.seats, "seat {seat} is not taken: there are {}", self.seats);
+        self.require_taken(seat);
         self.cancel(seat);
         self.set(EventKind::Other, seat, at.min(latest(self.shift)));
+    }
+
+    fn require_taken(&self, seat: u32) {
+        assert!((seat as usize) < self.seats, "seat {seat} is not taken: there are {}", self.seats);
     }
 
     /// As [`Self::reset`], for a seat that has no event.
@@ -206,7 +217,7 @@ impl Agenda {
     /// Finds the least of the lanes' first keys.
     #[inline(always)]
     fn find_first(&mut self, firsts: [u64; KINDS]) {
-        let [a, b, c, d, e] = std::array::from_fn(|lane| (firsts[lane], ALL[lane]));
+        let [a, b, c, d, e] = std::array::from_fn(|lane| (firsts[lane], EventKind::ALL[lane]));
         (self.first, self.kind) = earlier(earlier(earlier(a, b), earlier(c, d)), e);
     }
 }
@@ -244,7 +255,7 @@ mod tests {
                 } else if list.contains_key(&seat) {
                     continue;
                 } else {
-                    agenda.set(ALL[kind], seat, at);
+                    agenda.set(EventKind::ALL[kind], seat, at);
                 }
                 list.insert(seat, at);
                 if at % 7 == 0 && seat < 5 {
@@ -274,6 +285,12 @@ mod tests {
         let order: Vec<u32> = std::iter::from_fn(|| agenda.next_now()).collect();
         assert_eq!(order, [1, 3, 4]);
         assert_eq!(agenda.next_event(), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "seat 5 is not taken")]
+    fn no_event_is_set_for_a_seat_that_is_not_taken() {
+        agenda(5, 10).set(EventKind::Read, 5, 7);
     }
 
     #[test]
