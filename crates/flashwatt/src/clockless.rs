@@ -4,10 +4,9 @@
 //! with it. The NAND referee checks its operations too.
 
 use crate::connector::{Extent, Request, RequestKind, Upcoming};
-use crate::device::{Array, Geometry};
+use crate::device::{Array, DieSet, Geometry};
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
-use crate::mem::set_first_bits;
 use crate::operation::OpKind;
 use crate::units::{DieId, Lpn, OpId, Ppn};
 
@@ -41,8 +40,8 @@ pub struct Clockless<'a, T: Tally = ()> {
     /// The flash.
     pub array: &'a mut Array,
     ops: Vec<PlannedOp>,
-    /// A bit for each die that may have background work, in words of 64 dies.
-    due: Vec<u64>,
+    /// The dies that may have background work.
+    due: DieSet,
     /// Flash operations carried out so far.
     operations: u64,
     tally: T,
@@ -78,8 +77,7 @@ impl<'a> Clockless<'a> {
 impl<'a, T: Tally> Clockless<'a, T> {
     /// As [`Clockless::new`], with an observer.
     pub fn observed(geometry: &Geometry, firmware: &'a mut Firmware, array: &'a mut Array, tally: T) -> Self {
-        let mut due = vec![0; geometry.dies.div_ceil(u64::BITS) as usize];
-        set_first_bits(&mut due, geometry.dies);
+        let due = DieSet::all(geometry.dies);
         Clockless { geometry: geometry.clone(), firmware, array, ops: Vec::new(), due, operations: 0, tally }
     }
 
@@ -139,15 +137,12 @@ impl<'a, T: Tally> Clockless<'a, T> {
     /// Does the background work of all dies, in their order. Returns whether there was any.
     fn background(&mut self) -> bool {
         let mut any = false;
-        for word in 0..self.due.len() {
-            let mut ahead = u64::MAX; // a die may wake others
-            while self.due[word] & ahead != 0 {
-                let bit = (self.due[word] & ahead).trailing_zeros();
-                ahead = (u64::MAX << bit) << 1;
-                any |= self.background_of(DieId(word as u32 * u64::BITS + bit));
-            }
+        let mut from = 0; // a die may wake others
+        while let Some(die) = self.due.first_from(from) {
+            from = die.0 + 1;
+            any |= self.background_of(die);
         }
-        debug_assert!((0..self.geometry.dies).map(DieId).all(|die| self.is_due(die) || !self.wants_background(die)));
+        debug_assert!((0..self.geometry.dies).map(DieId).all(|die| self.due.has(die) || !self.wants_background(die)));
         any
     }
 
@@ -163,7 +158,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
             self.carry_out();
             any = true;
         }
-        self.due[(die.0 / u64::BITS) as usize] &= !(1 << (die.0 % u64::BITS));
+        self.due.remove(die);
         any
     }
 
@@ -171,20 +166,11 @@ impl<'a, T: Tally> Clockless<'a, T> {
         self.firmware.ftl.wants_background(die, &self.firmware.blocks)
     }
 
-    #[inline(always)]
-    fn wake(&mut self, die: DieId) {
-        self.due[(die.0 / u64::BITS) as usize] |= 1 << (die.0 % u64::BITS);
-    }
-
-    fn is_due(&self, die: DieId) -> bool {
-        self.due[(die.0 / u64::BITS) as usize] >> (die.0 % u64::BITS) & 1 != 0
-    }
-
     /// Notes the dies that the last plan woke.
     #[inline(always)]
     fn note_woken(&mut self) {
         for at in 0..self.firmware.plan.woken().len() {
-            self.wake(self.firmware.plan.woken()[at]);
+            self.due.add(self.firmware.plan.woken()[at]);
         }
     }
 
@@ -229,7 +215,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
         self.array.start_program(at);
         if self.array.end_program(at) {
             self.firmware.blocks.close(at.block);
-            self.wake(at.die);
+            self.due.add(at.die);
         }
     }
 
@@ -239,6 +225,6 @@ impl<'a, T: Tally> Clockless<'a, T> {
         self.array.end_erase(block);
         self.firmware.erased(block, self.array);
         self.note_woken();
-        self.wake(self.geometry.die_of_block(block));
+        self.due.add(self.geometry.die_of_block(block));
     }
 }

@@ -3,6 +3,7 @@
 pub mod array;
 pub mod backups;
 pub mod checkpoint;
+mod die_set;
 pub mod dump;
 pub mod geometry;
 pub mod journal;
@@ -14,5 +15,6 @@ pub mod spare;
 mod wear_view;
 
 pub use array::Array;
+pub use die_set::DieSet;
 pub use geometry::{FlashAddress, Geometry};
 pub use wear_view::WearView;

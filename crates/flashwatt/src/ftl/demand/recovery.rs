@@ -83,6 +83,7 @@ impl<O: EvictionOrder, K> Demand<O, K> {
         }
         if plan.ops().is_empty() {
             self.map.tps.end_recovery();
+            self.pages.ask_all_again(); // the map claims fewer blocks
         }
         !plan.ops().is_empty()
     }

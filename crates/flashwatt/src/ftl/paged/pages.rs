@@ -12,7 +12,7 @@ use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
 use crate::blocks::{BlockTable, Choice};
-use crate::device::{Array, Geometry};
+use crate::device::{Array, DieSet, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Chosen, Plan};
 use crate::ftl::{Allocation, Context, Setup, Steady};
@@ -50,6 +50,9 @@ pub(in crate::ftl) struct Pages {
     dies: FlatTable<DieWrites>,
     /// The die that takes the next page.
     next_die: u32,
+    /// Dies that may have room for a page of the host. The others had none when they were asked; each was woken then, and collects
+    /// until a block is erased.
+    roomy: DieSet,
     allocation: Allocation,
     separate_frontiers: bool,
     copy_kind: OpKind,
@@ -115,6 +118,7 @@ impl Pages {
         Pages {
             dies: vec![DieWrites::default(); geometry.dies as usize].into(),
             next_die: 0,
+            roomy: DieSet::all(geometry.dies),
             allocation,
             separate_frontiers,
             copy_kind: OpKind::of_copies(setup.nand.copyback),
@@ -151,17 +155,45 @@ impl Pages {
     pub fn host_page<O: Owner>(&mut self, lpn: Lpn, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
         match self.home(lpn) {
             Some(die) => self.host_page_on(die, owner, cx, plan),
-            None => {
-                for _ in 0..self.geometry.dies {
-                    let die = DieId(self.next_die);
-                    self.next_die = if die.0 + 1 == self.geometry.dies { 0 } else { die.0 + 1 };
-                    if let Some(ppn) = self.host_page_on(die, owner, cx, plan) {
-                        return Some(ppn);
-                    }
-                }
-                None
-            }
+            None => self.host_page_anywhere(owner, cx, plan),
         }
+    }
+
+    /// The next page for a host write, on the next die that has room.
+    #[inline(always)]
+    fn host_page_anywhere<O: Owner>(&mut self, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        debug_assert!(
+            (0..self.geometry.dies).map(DieId).all(|die| self.roomy.has(die) || !self.has_room(die, owner, cx.blocks)),
+            "a die that gains room is asked again"
+        );
+        loop {
+            let die = self.roomy.first_from(self.next_die).or_else(|| self.roomy.first_from(0))?;
+            if let Some(ppn) = self.host_page_on(die, owner, cx, plan) {
+                self.next_die = if die.0 + 1 == self.geometry.dies { 0 } else { die.0 + 1 };
+                return Some(ppn);
+            }
+            self.roomy.remove(die);
+        }
+    }
+
+    /// Whether a die has room for a page of the host.
+    fn has_room<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        let (writes, free) = (&self.dies[die.idx()], self.free(die, owner, blocks));
+        match writes.host.is_full() {
+            true => free > self.reserved || !writes.leftover.is_full(),
+            false => self.separate_frontiers || free >= self.reserved,
+        }
+    }
+
+    /// Lets the host ask a die again that had no room: it may have room now, or have to be woken once more.
+    #[inline(always)]
+    pub fn ask_again(&mut self, die: DieId) {
+        self.roomy.add(die);
+    }
+
+    /// [`Self::ask_again`] of all dies.
+    pub fn ask_all_again(&mut self) {
+        self.roomy = DieSet::all(self.geometry.dies);
     }
 
     /// The die that a page is written to, if its address alone decides that.
@@ -394,6 +426,7 @@ impl Pages {
     /// A block's erase has ended.
     pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
         let die = self.geometry.die_of_block(block);
+        self.ask_again(die);
         let job = self.dies[die.idx()].job.take();
         self.dies[die.idx()].is_short &= job.is_none();
         match job {

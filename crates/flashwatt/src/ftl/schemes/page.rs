@@ -248,6 +248,10 @@ impl Ftl for PageFtl {
 
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         self.pages.background(die, &mut self.map, cx, plan);
+        if plan.ops().is_empty() {
+            cold_path();
+            self.pages.ask_again(die); // it does not collect until it is woken again
+        }
     }
 
     fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
