@@ -4,6 +4,7 @@ use std::hint::cold_path;
 
 use super::dispatch::OpStart;
 use super::op::{Queue, Until};
+use super::settings::BusOrder;
 use super::{Controller, EndedOp, MeteredFlash};
 use crate::connector::Agenda;
 use crate::device::phases::OpStage;
@@ -57,17 +58,20 @@ impl Controller {
         }
     }
 
-    /// A read's data is in the page register. It takes the bus now if that is free and no other event of this instant could bring
-    /// an older candidate. Otherwise dispatch decides after all events of this instant.
+    /// A read's data is in the page register. It takes the bus now if that is free and nothing else of this instant could go before
+    /// it: other data, or under [`BusOrder::CommandFirst`] a command. Otherwise dispatch decides after all events of this instant.
     #[inline(always)]
     pub(super) fn read_from_array<P: Probe>(&mut self, agenda: &mut Agenda, die: DieId, flash: &mut MeteredFlash<P>) {
         let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
-        // One branch for the four conditions: none of them follows a pattern. The compiler keeps it one because the set of changed
+        // One branch for the five conditions: few of them follow a pattern. The compiler keeps it one because the set of changed
         // channels needs the result as a number.
-        let alone =
-            (state.data_waits == 0) & !self.changed.has(channel) & (now >= state.bus_free_at) & !agenda.any_now();
+        let alone = (state.data_waits == 0)
+            & !self.changed.has(channel)
+            & (now >= state.bus_free_at)
+            & !agenda.any_now()
+            & (self.bus_order == BusOrder::DataFirst);
         self.changed.add_if(!alone, channel);
         if alone {
             self.send_data(agenda, channel, die, DieState::Read, flash);

@@ -71,6 +71,23 @@ fn a_bus_carries_data_or_commands_first() {
     assert_eq!(three_reads("command_first"), command_first);
 }
 
+/// At the instant at which a read's data comes, a read on the other channel ends, and so lets a third one in, to another die of the
+/// channel with the data: what of it the bus carries first does not depend on which of the two events comes first.
+#[test]
+fn a_command_of_the_same_instant_goes_before_data() {
+    let reads = |order: &str| -> Vec<(Nanos, Nanos)> {
+        let order = format!("controller.bus_order=\"{order}\"");
+        let sets = ["device.channels=2", "device.ways=2", "device.host_link.queue_depth=2", &order];
+        let script = [read(0, 1, 1), read(TRANSFER, 2, 1), read(TRANSFER + 1, 0, 1)];
+        let (_, log) = play(&load(common::PROBE_DRIVE, &sets), &script);
+        log.ops.iter().map(|done| (done.t.start, done.t.end)).collect()
+    };
+    let data_first = [(0, R), (TRANSFER, R + TRANSFER), (R + TRANSFER, 2 * R + TRANSFER)];
+    assert_eq!(reads("data_first"), data_first);
+    let command_first = [(0, R), (TRANSFER, R + COMMAND + TRANSFER), (R, 2 * R)];
+    assert_eq!(reads("command_first"), command_first);
+}
+
 /// A program takes the bus for a page: it waits until all data has moved out, in either order.
 #[test]
 fn data_goes_before_programs() {
