@@ -45,6 +45,23 @@ impl ChannelSet {
         self.bits |= other.bits;
     }
 
+    /// Adds a channel and those that share its bit, or removes them.
+    #[inline(always)]
+    pub fn set(&mut self, is_in: bool, channel: ChannelId) {
+        let bit = channel.0 >> self.shift;
+        self.bits = self.bits & !(1 << bit) | u64::from(is_in) << bit;
+    }
+
+    /// The channels from the lowest of the set to the highest.
+    #[inline(always)]
+    pub fn span(&self) -> Range<u32> {
+        if self.bits == 0 {
+            return 0..0;
+        }
+        let end = (u64::BITS - self.bits.leading_zeros()) << self.shift;
+        self.bits.trailing_zeros() << self.shift..self.channels.min(end)
+    }
+
     /// Takes the lowest channels that share a bit.
     #[inline(always)]
     pub fn take_lowest(&mut self) -> Option<Range<u32>> {

@@ -1,11 +1,12 @@
 //! Dispatch on channels that compete for starts: under a channel switch delay, and under a power budget for fewer than all dies.
 //!
-//! The oldest candidate of all channels starts first. The age of each channel's candidate is kept until the choices of one of its
-//! dies may have changed ([`super::queues::Channel::stale`]). So a start needs a look at ages, not at all queues.
+//! The oldest candidate of all channels starts first. The age of each channel's candidate is kept until the channel's choices may
+//! have changed. So a start needs a look at the ages of the channels that have a candidate, not at all queues.
+
+use std::hint::select_unpredictable;
 
 use super::channel_set::ChannelSet;
 use super::dispatch::{Candidate, Choice};
-use super::queues::Channel;
 use super::settings::{self, BusOrder};
 use super::{Controller, MeteredFlash};
 use crate::connector::Agenda;
@@ -28,6 +29,12 @@ pub(super) struct Competition {
     slot_is_set: bool,
     /// By channel, the age of its candidate at the last look, as [`Controller::age`] has it; [`NONE`] without a candidate.
     ages: FlatTable<u64>,
+    /// The channels whose candidate may be another than at the last look.
+    stale: ChannelSet,
+    /// The channels that had a candidate at the last look.
+    waiting: ChannelSet,
+    /// The channels that were looked at in this instant, if data waits for commands ([`BusOrder::CommandFirst`]).
+    looked_at: ChannelSet,
 }
 
 /// Older than no candidate.
@@ -44,6 +51,9 @@ impl Competition {
             slot_free_at: 0,
             slot_is_set: false,
             ages: vec![NONE; geometry.channels as usize].into(),
+            stale: ChannelSet::new(geometry.channels),
+            waiting: ChannelSet::new(geometry.channels),
+            looked_at: ChannelSet::new(geometry.channels),
         })
     }
 }
@@ -67,19 +77,18 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let Some(mut competition) = self.competition.take() else { return };
-        let mut looked_at = self.changed.clone();
         loop {
-            looked_at.add_all(&self.changed);
-            let Some(channels) = self.changed.take_lowest() else { break };
-            for channel in channels {
-                self.dispatch_uncontested(&mut competition, agenda, ChannelId(channel), firmware, flash);
-            }
-            if self.changed.is_empty() {
-                // A step of background work may change a channel that has been looked at before.
-                self.start_oldest(&mut competition, agenda, firmware, flash);
-                if self.bus_order == BusOrder::CommandFirst {
-                    self.send_data_behind_commands(&mut looked_at, agenda, flash);
+            while let Some(channels) = self.changed.take_lowest() {
+                competition.stale.add_if(true, ChannelId(channels.start));
+                competition.looked_at.add_if(self.bus_order == BusOrder::CommandFirst, ChannelId(channels.start));
+                for channel in channels {
+                    self.dispatch_uncontested(&mut competition, agenda, ChannelId(channel), firmware, flash);
                 }
+            }
+            self.start_oldest(&mut competition, agenda, firmware, flash);
+            self.send_data_behind_commands(&mut competition.looked_at, agenda, flash);
+            if self.changed.is_empty() {
+                break; // else a step of background work changed a channel that had been looked at before
             }
         }
         self.competition = Some(competition);
@@ -95,20 +104,22 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let now = agenda.now();
-        while self.power_left(competition) > 0 {
+        while !competition.slot_is_set && self.power_left(competition) > 0 {
+            self.look_again(competition);
             if now < competition.slot_free_at {
-                if !competition.slot_is_set && self.channels.iter().any(Channel::has_work) {
+                if !competition.waiting.is_empty() {
                     competition.slot_is_set = true;
                     agenda.set_free(self.first_seat + self.slot_event(), competition.slot_free_at);
                 }
                 return;
             }
-            let Some((channel, candidate)) = self.oldest_of_channels(competition, now) else { return };
+            let Some(channel) = self.oldest_of_channels(competition, now) else { return };
+            let Some(candidate) = self.peek(channel) else { return };
+            competition.stale.add_if(true, channel);
             if let Some(chosen) = self.commit(now, channel, candidate, firmware, flash) {
                 self.start(agenda, channel, chosen, flash);
                 self.is_bus_taken(agenda, channel);
                 competition.slot_free_at = now + competition.switch_ns;
-                competition.slot_is_set = false;
             }
         }
     }
@@ -150,6 +161,7 @@ impl Controller {
             if !is_sure {
                 return;
             }
+            competition.stale.add_if(true, channel);
             if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
                 self.start(agenda, channel, chosen, flash);
             }
@@ -165,41 +177,47 @@ impl Controller {
 
     /// Number of channels with a candidate older than `age`.
     fn older_candidates(&mut self, competition: &mut Competition, now: Nanos, age: u64) -> u32 {
+        self.look_again(competition);
         let mut older = 0;
-        for channel in (0..self.geometry.channels).map(ChannelId) {
+        for channel in competition.waiting.span().map(ChannelId) {
             let could_start = now >= self.channels[channel.idx()].bus_free_at && !self.data_goes_first(channel);
-            older += u32::from(could_start && self.age_of(competition, channel) < age);
+            older += u32::from(could_start && competition.ages[channel.idx()] < age);
         }
         older
     }
 
-    /// The channel with the oldest candidate among those whose bus is free, and that candidate.
+    /// The channel with the oldest candidate among those whose bus is free.
     #[inline(always)]
-    fn oldest_of_channels(&mut self, competition: &mut Competition, now: Nanos) -> Option<(ChannelId, Candidate)> {
+    fn oldest_of_channels(&self, competition: &Competition, now: Nanos) -> Option<ChannelId> {
         let mut oldest = (NONE, ChannelId(0));
-        for channel in (0..self.geometry.channels).map(ChannelId) {
-            let age = self.age_of(competition, channel);
-            if age < oldest.0 && now >= self.channels[channel.idx()].bus_free_at {
-                oldest = (age, channel);
-            }
+        for channel in competition.waiting.span().map(ChannelId) {
+            let is_free = now >= self.channels[channel.idx()].bus_free_at;
+            let age = select_unpredictable(is_free, competition.ages[channel.idx()], NONE);
+            oldest = select_unpredictable(age < oldest.0, (age, channel), oldest);
         }
-        let (age, channel) = oldest;
-        if age == NONE {
-            return None;
-        }
-        Some((channel, self.peek(channel)?))
+        (oldest.0 != NONE).then_some(oldest.1)
     }
 
-    /// The age of a channel's candidate.
+    /// Finds the ages again that may have changed.
     #[inline(always)]
-    fn age_of(&mut self, competition: &mut Competition, channel: ChannelId) -> u64 {
-        if self.channels[channel.idx()].stale != 0 {
-            competition.ages[channel.idx()] = self.look(channel);
-            self.channels[channel.idx()].stale = 0;
+    fn look_again(&mut self, competition: &mut Competition) {
+        competition.stale.add_all(&self.changed);
+        while let Some(channels) = competition.stale.take_lowest() {
+            let first = ChannelId(channels.start);
+            let mut has_one = false;
+            for channel in channels.map(ChannelId) {
+                let age = self.look(channel);
+                competition.ages[channel.idx()] = age;
+                has_one |= age != NONE;
+            }
+            competition.waiting.set(has_one, first);
         }
-        let age = competition.ages[channel.idx()];
-        debug_assert_eq!(age, self.look(channel), "what can change a candidate makes its channel stale");
-        age
+        debug_assert!(
+            (0..self.geometry.channels)
+                .map(ChannelId)
+                .all(|channel| competition.ages[channel.idx()] == self.look(channel)),
+            "what can change a channel's candidate makes the channel stale"
+        );
     }
 
     #[inline(always)]

@@ -16,8 +16,6 @@ const FEW: u32 = 8;
 /// The places of all dies.
 pub(super) struct ManyWays {
     geometry: Geometry,
-    /// Whether nobody else looks at what is stale: channels that compete do ([`super::competing`]).
-    is_alone: bool,
     /// By channel and way.
     places: Vec<Place>,
     /// By channel and way: the plan number of the read whose data waits for the bus.
@@ -26,12 +24,11 @@ pub(super) struct ManyWays {
 
 impl ManyWays {
     /// Places of a drive whose channels have many dies; nothing for another one.
-    pub fn new(geometry: &Geometry, is_alone: bool) -> Option<Self> {
+    pub fn new(geometry: &Geometry) -> Option<Self> {
         let dies = geometry.dies as usize;
         let has_many = geometry.ways > FEW;
         has_many.then(|| ManyWays {
             geometry: geometry.clone(),
-            is_alone,
             places: vec![Place::default(); dies],
             data: vec![0; dies],
         })
@@ -52,9 +49,7 @@ impl ManyWays {
         for way in ways(*stale & candidates) {
             self.places[first + way as usize] = self.die(channel, way, dies).place(ops);
         }
-        if self.is_alone {
-            *stale = 0; // a die that is no candidate becomes one by a change
-        }
+        *stale = 0; // a die that is no candidate becomes one by a change
         debug_assert!(
             ways(candidates).all(|way| self.places[first + way as usize] == self.die(channel, way, dies).place(ops)),
             "what can change a die's place makes it stale"

@@ -123,7 +123,7 @@ impl Controller {
             timing: timing.clone(),
             order: settings.policy.build,
             bus_order: settings.bus_order,
-            many_ways: ManyWays::new(geometry, competition.is_none()),
+            many_ways: ManyWays::new(geometry),
             competition,
             queues: queues::queues_of(&settings.policy.build),
             preemptible,

@@ -104,8 +104,7 @@ pub(super) struct Channel {
     pub bus_free_at: Nanos,
     /// Whether an event will cause a look at the channel when the bus is free: its own, or that of a die that moves data out.
     pub scheduled: bool,
-    /// Dies whose choices may be others than at the last look of [`super::competing`] or [`super::many_ways`]. Other drives never
-    /// look.
+    /// Dies whose choices may be others than at the last look of [`super::many_ways`]. Other drives never look.
     pub stale: u64,
 }
 
@@ -272,6 +271,7 @@ impl Controller {
         } else {
             self.clear_ready(die, queue);
         }
+        self.mark_changed(self.dies[die.idx()].channel);
     }
 
     /// Sets a choice of a die as ready.
