@@ -56,6 +56,15 @@ impl Info {
 /// The entry of an address that was not written to since its last erase. No logical page is that large.
 const ERASED: u32 = u32::MAX;
 
+/// A copy to come: the map unit of the victim, and the logical page whose data it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NextCopy {
+    /// The number of the map unit in its block.
+    pub unit: u32,
+    /// The logical page.
+    pub lpn: Lpn,
+}
+
 /// Validity, free lists and candidates of all blocks.
 pub struct BlockTable {
     geometry: Geometry,
@@ -330,10 +339,17 @@ impl BlockTable {
         block
     }
 
-    /// Moves the data of the victim `from_block` from `from` to `to` on the same die. Returns its logical page.
-    #[inline(always)]
-    pub fn move_from_victim(&mut self, from_block: BlockId, from: Ppn, to: Ppn) -> Lpn {
+    /// As [`Self::move_from_victim`]; looks up the logical page and returns it.
+    pub fn move_any_from_victim(&mut self, from_block: BlockId, from: Ppn, to: Ppn) -> Lpn {
         let Some(lpn) = self.lpn_at(from) else { unreachable!("a valid page belongs to a logical one") };
+        self.move_from_victim(from_block, lpn, from, to);
+        lpn
+    }
+
+    /// Moves the data of a logical page on the victim `from_block` from `from` to `to` on the same die.
+    #[inline(always)]
+    pub fn move_from_victim(&mut self, from_block: BlockId, lpn: Lpn, from: Ppn, to: Ppn) {
+        debug_assert_eq!(self.lpn_at(from), Some(lpn));
         let (word, bit) = self.bit(from_block, from);
         debug_assert!(self.valid[word] >> bit & 1 != 0, "invalidated twice");
         self.valid[word] &= !(1 << bit);
@@ -346,7 +362,12 @@ impl BlockTable {
         self.valid[word] |= 1 << bit;
         self.lpns[to.idx()] = lpn.0 + 1;
         self.info[to_block.idx()].valid += 1;
-        lpn
+    }
+
+    /// Whether a block's map unit of this number holds the current data of a logical page.
+    #[inline(always)]
+    pub fn is_valid_in(&self, block: BlockId, unit: u32) -> bool {
+        self.valid[block.idx() * self.words_per_block + (unit / 64) as usize] >> (unit % 64) & 1 != 0
     }
 
     /// The first valid map unit of a block, from its `from`-th on.
@@ -365,15 +386,15 @@ impl BlockTable {
         None
     }
 
-    /// The first valid map unit of a block, from its `from`-th on, and its logical page: that of a copy to come. Fetches the logical
+    /// The copy of a block's first valid map unit from its `from`-th on, if there is one. Fetches the logical
     /// pages of the units behind it into the machine's caches.
     #[inline(always)]
-    pub fn next_copy(&self, block: BlockId, from: u32) -> Option<(u32, Lpn)> {
+    pub fn next_copy(&self, block: BlockId, from: u32) -> Option<NextCopy> {
         const IN_A_LINE: usize = 64 / size_of::<u32>();
         let unit = self.next_valid(block, from)?;
         let ppn = Ppn(self.geometry.first_ppn(block).0 + unit);
         prefetch(&self.lpns, ppn.idx() + IN_A_LINE);
-        Some((unit, self.lpn_at(ppn)?))
+        Some(NextCopy { unit, lpn: self.lpn_at(ppn)? })
     }
 
     /// The logical pages whose data is valid in a block.

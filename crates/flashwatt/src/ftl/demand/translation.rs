@@ -250,7 +250,7 @@ impl TranslationPages {
     fn copy(&mut self, die: DieId, victim: BlockId, unit: u32, cx: &mut Context, plan: &mut Plan) {
         let Some(to) = self.take(die, cx) else { return };
         let from = Ppn(self.geometry.first_ppn(victim).0 + unit);
-        let lpn = cx.blocks.move_from_victim(victim, from, to);
+        let lpn = cx.blocks.move_any_from_victim(victim, from, to);
         let entry = &mut self.directory[(lpn.0 - self.geometry.logical_units) as usize];
         debug_assert_eq!(*entry, from.0 + 1);
         *entry = to.0 + 1;

@@ -11,7 +11,7 @@ mod rebuild;
 use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
-use crate::blocks::{BlockTable, Choice};
+use crate::blocks::{BlockTable, Choice, NextCopy};
 use crate::device::{Array, DieSet, Geometry};
 use crate::error::Error;
 use crate::ftl::plan::{Chosen, Plan};
@@ -82,6 +82,9 @@ struct GcJob {
     victim: BlockId,
     /// The map unit of the victim at which the search for valid units continues; past its end only the erase is left.
     cursor: u32,
+    /// The copy that comes next, found when the one before was planned, since the tables were in the machine's first cache then. By the
+    /// time it is planned a write of the host may have made it obsolete.
+    next: Option<NextCopy>,
     /// The map unit of the victim from which on no map entry has been fetched into the machine's caches.
     fetched: u32,
     cause: Cause,
@@ -99,13 +102,25 @@ impl GcJob {
     const COPIES_AHEAD: u32 = 8;
 
     fn new(victim: BlockId, cause: Cause) -> Self {
-        GcJob { victim, cursor: 0, fetched: 0, cause, erasing: false, then_move: BlockId::NONE, into: None }
+        GcJob { victim, cursor: 0, next: None, fetched: 0, cause, erasing: false, then_move: BlockId::NONE, into: None }
+    }
+
+    /// The next copy. None is left without it.
+    #[inline(always)]
+    fn next_copy(&self, blocks: &BlockTable) -> Option<NextCopy> {
+        match self.next {
+            Some(next) if blocks.is_valid_in(self.victim, next.unit) => Some(next),
+            _ => {
+                cold_path();
+                blocks.next_copy(self.victim, self.cursor)
+            }
+        }
     }
 
     /// Fetches the map entry of one more copy to come into the machine's caches.
     #[inline(always)]
     fn fetch<O: Owner>(&mut self, owner: &O, blocks: &BlockTable) {
-        if let Some((unit, lpn)) = blocks.next_copy(self.victim, self.fetched.max(self.cursor)) {
+        if let Some(NextCopy { unit, lpn }) = blocks.next_copy(self.victim, self.fetched.max(self.cursor)) {
             self.fetched = unit + 1;
             owner.prefetch(lpn);
         }
@@ -344,38 +359,40 @@ impl Pages {
     fn step<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
         let Some(job) = &mut self.dies[die.idx()].job else { return };
         let (victim, cause) = (job.victim, job.cause);
-        let Some(unit) = cx.blocks.next_valid(victim, job.cursor) else {
+        let Some(next) = job.next_copy(cx.blocks) else {
             job.erasing = true;
             plan.erase(self.geometry.first_ppn(victim), cause);
             return;
         };
         let Some(to) = self.copy_page(die, owner, cx) else { return };
-        let cursor = self.copy(victim, unit, to, cause, owner, cx, plan);
+        let cursor = self.copy(victim, next, to, cause, owner, cx, plan);
         if let Some(job) = &mut self.dies[die.idx()].job {
             job.cursor = cursor;
+            job.next = cx.blocks.next_copy(victim, cursor);
             job.fetch(owner, cx.blocks);
         }
     }
 
-    /// Plans the copy of valid map units of a block, from `unit` on, as many as fit one page. Returns the unit to continue at.
+    /// Plans the copy of valid map units of a block, from that of `first` on, as many as fit one page. Returns the unit to continue at.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn copy<O: Owner>(
         &mut self,
         block: BlockId,
-        unit: u32,
+        first: NextCopy,
         to: Ppn,
         cause: Cause,
         owner: &mut O,
         cx: &mut Context,
         plan: &mut Plan,
     ) -> u32 {
+        let NextCopy { unit, lpn } = first;
         if self.geometry.units_per_page > 1 {
             cold_path();
             return self.copy_units(block, unit, to, cause, owner, cx, plan);
         }
         let from = Ppn(self.geometry.first_ppn(block).0 + unit);
-        let lpn = cx.blocks.move_from_victim(block, from, to);
+        cx.blocks.move_from_victim(block, lpn, from, to);
         owner.moved(lpn, from, to);
         plan.map_accesses += 1;
         plan.copy(self.copy_kind, from, to, cause, block);
@@ -404,7 +421,7 @@ impl Pages {
         let op = plan.program(to, cause, read);
         for (i, &source) in sources.iter().enumerate() {
             let to = Ppn(to.0 + i as u32);
-            let lpn = cx.blocks.move_from_victim(block, source, to);
+            let lpn = cx.blocks.move_any_from_victim(block, source, to);
             owner.moved(lpn, source, to);
         }
         plan.map_accesses += sources.len() as u32;
