@@ -228,7 +228,7 @@ impl Controller {
         let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
         if is_linked {
             self.unlink(id);
-            self.mark_changed(self.geometry.channel_of(op.at.die));
+            self.mark_changed(self.geometry.channel_of(op.at.die)); // its candidate may be another
         }
         self.ops[id].queue = queue;
         let first = steps.len();

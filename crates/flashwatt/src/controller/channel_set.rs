@@ -86,22 +86,31 @@ mod tests {
         #[test]
         fn gives_what_an_ordered_set_of_groups_gives(
             channels in prop_oneof![1..=64u32, 65..=1024u32],
-            steps in prop::collection::vec((0..1024u32, any::<bool>(), any::<bool>()), 1..300),
+            steps in prop::collection::vec((0..1024u32, any::<bool>(), 0..3u8), 1..300),
         ) {
             let mut set = ChannelSet::new(channels);
             let width = (1..).map(|n| 1 << (n - 1)).find(|width| 64 * width >= channels).expect("1,024 fit");
             let mut expected = BTreeSet::new();
-            for (number, really, takes) in steps {
+            for (number, really, what) in steps {
                 let number = number % channels;
-                if takes {
-                    let group = expected.pop_first().map(|group: u32| group * width..channels.min((group + 1) * width));
-                    prop_assert_eq!(set.take_lowest(), group);
-                } else {
-                    set.add_if(really, ChannelId(number));
-                    if really {
-                        expected.insert(number / width);
+                let group = number / width;
+                match what {
+                    0 => {
+                        let lowest = expected.pop_first().map(|group: u32| group * width..channels.min((group + 1) * width));
+                        prop_assert_eq!(set.take_lowest(), lowest);
                     }
+                    1 => {
+                        set.set(really, ChannelId(number));
+                        expected.remove(&group);
+                    }
+                    _ => set.add_if(really, ChannelId(number)),
                 }
+                if what > 0 && really {
+                    expected.insert(group);
+                }
+                let (first, last) = (expected.first().copied(), expected.last().copied());
+                let span = first.zip(last).map_or(0..0, |(first, last)| first * width..channels.min((last + 1) * width));
+                prop_assert_eq!(set.span(), span);
                 prop_assert_eq!(set.is_empty(), expected.is_empty());
                 prop_assert_eq!(set.has(ChannelId(number)), expected.contains(&(number / width)));
             }

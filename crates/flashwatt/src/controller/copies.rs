@@ -148,7 +148,7 @@ impl Controller {
         let (read, place) = (waiting.read, self.ops[started].at);
         for &id in [read].iter().chain(waiting.stand_ins()).filter(|&&id| id != started) {
             self.unlink(id);
-            self.mark_changed(self.geometry.channel_of(self.ops[id].at.die));
+            self.mark_changed(self.geometry.channel_of(self.ops[id].at.die)); // its candidate may be another
             self.release(self.ops[id].at.block, &mut flash.array);
         }
         (self.ops[read].role, self.ops[read].at) = (Role::Single, place);

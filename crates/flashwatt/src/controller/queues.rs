@@ -271,7 +271,7 @@ impl Controller {
         } else {
             self.clear_ready(die, queue);
         }
-        self.mark_changed(self.dies[die.idx()].channel);
+        self.mark_changed(self.dies[die.idx()].channel); // a choice less makes another candidate, too
     }
 
     /// Sets a choice of a die as ready.

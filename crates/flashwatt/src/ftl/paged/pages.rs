@@ -105,7 +105,7 @@ impl GcJob {
         GcJob { victim, cursor: 0, next: None, fetched: 0, cause, erasing: false, then_move: BlockId::NONE, into: None }
     }
 
-    /// The next copy. None is left without it.
+    /// The next copy, if one is left.
     #[inline(always)]
     fn next_copy(&self, blocks: &BlockTable) -> Option<NextCopy> {
         match self.next {
