@@ -11,6 +11,7 @@ that can be chosen, no report. It was counted in the same way over 30,000 reques
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -58,6 +59,9 @@ LATE = {"steady writes, 64 ways": (100_000, 130_000)}
 
 def main() -> None:
     """Print a line for each case."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--keep", action="store_true", help="keep the counts as those of a release")
+    keep = parser.parse_args().keep
     if shutil.which("valgrind") is None:
         sys.stdout.write("instructions a request: not counted, because valgrind is not installed\n")
         return
@@ -66,7 +70,7 @@ def main() -> None:
     for name, count in counted.items():
         beside = ", ".join(_ratio(count, table, name, words) for table, words in _columns(kept) if name in table)
         sys.stdout.write(f"instructions, {name:<22} {count:7,}   {beside}\n")
-    if "--keep" in sys.argv[1:]:
+    if keep:
         _keep(kept, counted)
 
 
