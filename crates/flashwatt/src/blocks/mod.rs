@@ -367,7 +367,8 @@ impl BlockTable {
     /// Whether a block's map unit of this number holds the current data of a logical page.
     #[inline(always)]
     pub fn is_valid_in(&self, block: BlockId, unit: u32) -> bool {
-        self.valid[block.idx() * self.words_per_block + (unit / 64) as usize] >> (unit % 64) & 1 != 0
+        let (word, bit) = self.bit_of_unit(block, unit);
+        self.valid[word] >> bit & 1 != 0
     }
 
     /// The first valid map unit of a block, from its `from`-th on.
@@ -498,7 +499,11 @@ impl BlockTable {
 
     #[inline(always)]
     fn bit(&self, block: BlockId, ppn: Ppn) -> (usize, u32) {
-        let unit = ppn.0 - block.0 * self.geometry.units_per_block;
+        self.bit_of_unit(block, ppn.0 - block.0 * self.geometry.units_per_block)
+    }
+
+    #[inline(always)]
+    fn bit_of_unit(&self, block: BlockId, unit: u32) -> (usize, u32) {
         (block.idx() * self.words_per_block + (unit >> 6) as usize, unit & 63)
     }
 }

@@ -72,7 +72,7 @@ fn a_bus_carries_data_or_commands_first() {
 }
 
 /// At the instant at which a read's data comes, a read on the other channel ends, and so lets a third one in, to another die of the
-/// channel with the data: what of it the bus carries first does not depend on which of the two events comes first.
+/// channel with the data. What the bus carries first does not depend on which of the two events comes first.
 #[test]
 fn a_command_of_the_same_instant_goes_before_data() {
     let reads = |order: &str| -> Vec<(Nanos, Nanos)> {

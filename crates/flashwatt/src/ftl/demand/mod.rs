@@ -246,9 +246,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
             self.slots.give_up(die, plan);
         }
         self.rewrite_trimmed(die, cx, plan);
-        if plan.ops().is_empty() {
-            self.pages.ask_again(die); // it does not collect until it is woken again
-        }
+        self.pages.after_step(die, plan);
     }
 
     fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {

@@ -200,10 +200,20 @@ impl Pages {
         }
     }
 
-    /// Lets the host ask a die again that had no room: it may have room now, or have to be woken once more.
+    /// Lets the host ask a die again that had no room.
     #[inline(always)]
-    pub fn ask_again(&mut self, die: DieId) {
+    fn ask_again(&mut self, die: DieId) {
         self.roomy.add(die);
+    }
+
+    /// To be called after each step of a die's background work, whatever planned it. A die without operations does not collect until
+    /// it is woken, and a host that finds no room on it wakes it: so it must be asked again.
+    #[inline(always)]
+    pub fn after_step(&mut self, die: DieId, plan: &Plan) {
+        if plan.ops().is_empty() {
+            cold_path();
+            self.ask_again(die);
+        }
     }
 
     /// [`Self::ask_again`] of all dies.

@@ -248,10 +248,7 @@ impl Ftl for PageFtl {
 
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         self.pages.background(die, &mut self.map, cx, plan);
-        if plan.ops().is_empty() {
-            cold_path();
-            self.pages.ask_again(die); // it does not collect until it is woken again
-        }
+        self.pages.after_step(die, plan);
     }
 
     fn erased(&mut self, block: BlockId, cx: &mut Context, _plan: &mut Plan) {
