@@ -27,6 +27,8 @@ pub(super) struct Competition {
     slot_free_at: Nanos,
     /// Whether the slot has an event at that time.
     slot_is_set: bool,
+    /// Whether the slot's event came in this instant.
+    slot_came: bool,
     /// By channel, the age of its candidate at the last look, as [`Controller::age`] has it; [`NONE`] without a candidate.
     ages: FlatTable<u64>,
     /// The channels whose candidate may be another than at the last look.
@@ -36,6 +38,9 @@ pub(super) struct Competition {
     /// The channels that were looked at in this instant, if data waits for commands ([`BusOrder::CommandFirst`]).
     looked_at: ChannelSet,
 }
+
+/// A number of channels of which all are looked at, whether they have a candidate or not.
+const FEW_CHANNELS: u32 = 16;
 
 /// Older than no candidate.
 const NONE: u64 = u64::MAX;
@@ -50,11 +55,18 @@ impl Competition {
             switch_ns: timing.channel_switch_ns,
             slot_free_at: 0,
             slot_is_set: false,
+            slot_came: false,
             ages: vec![NONE; geometry.channels as usize].into(),
             stale: ChannelSet::new(geometry.channels),
             waiting: ChannelSet::new(geometry.channels),
             looked_at: ChannelSet::new(geometry.channels),
         })
+    }
+
+    /// Whether an operation may start although nothing has changed on any channel.
+    #[inline(always)]
+    pub fn slot_came(&self) -> bool {
+        self.slot_came
     }
 }
 
@@ -63,7 +75,7 @@ impl Controller {
     pub(super) fn slot_is_free(&mut self) {
         if let Some(competition) = &mut self.competition {
             competition.slot_is_set = false;
-            self.mark_changed(ChannelId(0)); // a look at one channel leads to the choice among all
+            competition.slot_came = true;
         }
     }
 
@@ -77,12 +89,17 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let Some(mut competition) = self.competition.take() else { return };
+        competition.slot_came = false;
         loop {
             while let Some(channels) = self.changed.take_lowest() {
                 competition.stale.add_if(true, ChannelId(channels.start));
                 competition.looked_at.add_if(self.bus_order == BusOrder::CommandFirst, ChannelId(channels.start));
-                for channel in channels {
-                    self.dispatch_uncontested(&mut competition, agenda, ChannelId(channel), firmware, flash);
+                for channel in channels.map(ChannelId) {
+                    if competition.switch_ns > 0 {
+                        self.send_data_first(agenda, channel, flash);
+                    } else {
+                        self.dispatch_within_budget(&mut competition, agenda, channel, firmware, flash);
+                    }
                 }
             }
             self.start_oldest(&mut competition, agenda, firmware, flash);
@@ -114,14 +131,28 @@ impl Controller {
                 return;
             }
             let Some(channel) = self.oldest_of_channels(competition, now) else { return };
-            let Some(candidate) = self.peek(channel) else { return };
             competition.stale.add_if(true, channel);
-            if let Some(chosen) = self.commit(now, channel, candidate, firmware, flash) {
-                self.start(agenda, channel, chosen, flash);
-                self.is_bus_taken(agenda, channel);
+            if self.start_candidate(agenda, channel, firmware, flash) {
                 competition.slot_free_at = now + competition.switch_ns;
             }
         }
+    }
+
+    /// Starts the candidate of a channel, if it is an operation or a step of background work that leads to one. Returns whether it
+    /// did. Not inlined, so that the loop around it prepares nothing for it at the many instants without a start.
+    #[inline(never)]
+    fn start_candidate<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) -> bool {
+        let Some(candidate) = self.peek(channel) else { return false };
+        let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) else { return false };
+        self.start(agenda, channel, chosen, flash);
+        self.is_bus_taken(agenda, channel);
+        true
     }
 
     /// Sends the data that waited for commands which cannot start now. On other channels than these no data waits for a free bus: it
@@ -139,9 +170,25 @@ impl Controller {
         debug_assert!(self.channels.iter().all(|bus| bus.data_waits == 0 || bus.bus_free_at > agenda.now()));
     }
 
-    /// Starts the work of a channel that no other channel competes for: data transfers, and operations while the power budget
-    /// has room for them and for all older candidates.
-    fn dispatch_uncontested<P: Probe>(
+    /// Sends the data that takes a channel's bus before its next operation.
+    #[inline(always)]
+    fn send_data_first<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
+        let bus = &self.channels[channel.idx()];
+        if bus.data_waits != 0 || agenda.now() < bus.bus_free_at {
+            self.send_waiting_data(agenda, channel, flash);
+        }
+    }
+
+    /// Not inlined, since data waits on few channels.
+    #[inline(never)]
+    fn send_waiting_data<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
+        self.is_free_for_operation(agenda, channel, flash);
+    }
+
+    /// Sends the data of a channel, and starts its operations while the power budget has room for them and for all older candidates.
+    /// Not inlined, as [`Self::start_candidate`].
+    #[inline(never)]
+    fn dispatch_within_budget<P: Probe>(
         &mut self,
         competition: &mut Competition,
         agenda: &mut Agenda,
@@ -150,9 +197,6 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         while self.is_free_for_operation(agenda, channel, flash) {
-            if competition.switch_ns > 0 {
-                return;
-            }
             let Some(candidate) = self.peek(channel) else { return };
             let left = self.power_left(competition);
             let age = self.age(candidate);
@@ -189,8 +233,10 @@ impl Controller {
     /// The channel with the oldest candidate among those whose bus is free.
     #[inline(always)]
     fn oldest_of_channels(&self, competition: &Competition, now: Nanos) -> Option<ChannelId> {
+        let few = self.geometry.channels <= FEW_CHANNELS; // a processor foresees the end of a loop of constant length
+        let span = if few { 0..self.geometry.channels } else { competition.waiting.span() };
         let mut oldest = (NONE, ChannelId(0));
-        for channel in competition.waiting.span().map(ChannelId) {
+        for channel in span.map(ChannelId) {
             let is_free = now >= self.channels[channel.idx()].bus_free_at;
             let age = select_unpredictable(is_free, competition.ages[channel.idx()], NONE);
             oldest = select_unpredictable(age < oldest.0, (age, channel), oldest);

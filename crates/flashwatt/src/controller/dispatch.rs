@@ -63,9 +63,9 @@ impl Controller {
     /// Starts all operations that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
-        if self.competition.is_some() {
+        if let Some(competition) = &self.competition {
             cold_path();
-            if !self.changed.is_empty() {
+            if competition.slot_came() | !self.changed.is_empty() {
                 self.dispatch_competing(agenda, firmware, flash);
             }
             return;
