@@ -37,6 +37,8 @@ pub enum BlockState {
 
 #[derive(Clone, Copy, Default)]
 struct Info {
+    /// Valid map units of a closed block. Of other blocks they are counted when they are asked for: copies between them touch this
+    /// record less.
     valid: u16,
     state: BlockState,
     /// Whether its owner collects it, without a policy of `[gc]`.
@@ -180,7 +182,8 @@ impl BlockTable {
         self.closings = self.closings.wrapping_add(1);
         info.state = BlockState::Closed;
         info.closed_at = self.closings;
-        let valid = info.valid;
+        let valid = self.count_valid(block) as u16;
+        self.info[block.idx()].valid = valid;
         let is_candidate = self.is_candidate(block);
         let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
         die.candidates += u32::from(is_candidate);
@@ -228,7 +231,7 @@ impl BlockTable {
 
     /// Adds an erased block to its die's free list.
     pub fn erased(&mut self, block: BlockId) {
-        debug_assert_eq!(self.info[block.idx()].valid, 0, "an erase of valid data");
+        debug_assert_eq!(self.valid_units(block), 0, "an erase of valid data");
         let first = self.geometry.first_ppn(block).idx();
         self.lpns[first..first + self.geometry.units_per_block as usize].fill(ERASED);
         self.info[block.idx()].state = BlockState::Free;
@@ -269,7 +272,13 @@ impl BlockTable {
     /// Number of valid map units in a block.
     #[inline]
     pub fn valid_units(&self, block: BlockId) -> u32 {
-        u32::from(self.info[block.idx()].valid)
+        let info = &self.info[block.idx()];
+        if info.state == BlockState::Closed { u32::from(info.valid) } else { self.count_valid(block) }
+    }
+
+    fn count_valid(&self, block: BlockId) -> u32 {
+        let first = block.idx() * self.words_per_block;
+        self.valid[first..first + self.words_per_block].iter().map(|word| word.count_ones()).sum()
     }
 
     /// Fraction of a die's programmed map units that are valid.
@@ -306,15 +315,28 @@ impl BlockTable {
         if entry == ERASED { None } else { self.starts.lpn_at(ppn, &self.geometry) }
     }
 
-    /// Marks an address as the current data of `lpn`.
+    /// Marks an address of a block that is not closed as the current data of `lpn`.
     #[inline(always)]
     pub fn set_valid(&mut self, ppn: Ppn, lpn: Lpn) {
         let block = self.geometry.block_of(ppn);
+        debug_assert_ne!(self.state(block), BlockState::Closed, "its valid map units are counted");
+        self.mark_valid(block, ppn, lpn);
+    }
+
+    /// As [`Self::set_valid`], of a block in any state: a recovery takes another copy of a page for the current one.
+    pub(crate) fn set_valid_again(&mut self, ppn: Ppn, lpn: Lpn) {
+        let block = self.geometry.block_of(ppn);
+        let info = &mut self.info[block.idx()];
+        info.valid += u16::from(info.state == BlockState::Closed);
+        self.mark_valid(block, ppn, lpn);
+    }
+
+    #[inline(always)]
+    fn mark_valid(&mut self, block: BlockId, ppn: Ppn, lpn: Lpn) {
         let (word, bit) = self.bit(block, ppn);
         debug_assert!(self.valid[word] >> bit & 1 == 0);
         self.valid[word] |= 1 << bit;
         self.lpns[ppn.idx()] = lpn.0 + 1;
-        self.info[block.idx()].valid += 1;
         self.dies[self.geometry.die_of_block(block).idx()].valid += 1;
     }
 
@@ -326,12 +348,12 @@ impl BlockTable {
         debug_assert!(self.valid[word] >> bit & 1 != 0, "invalidated twice");
         self.valid[word] &= !(1 << bit);
         let info = &mut self.info[block.idx()];
-        info.valid -= 1;
-        let (valid, state, apart) = (info.valid, info.state, info.apart);
-        let gains_first_page = u32::from(valid) + self.geometry.units_per_page == self.geometry.units_per_block;
         let die = &mut self.dies[self.geometry.die_of_block(block).idx()];
         die.valid -= 1;
-        if state == BlockState::Closed {
+        if info.state == BlockState::Closed {
+            info.valid -= 1;
+            let (valid, apart) = (info.valid, info.apart);
+            let gains_first_page = u32::from(valid) + self.geometry.units_per_page == self.geometry.units_per_block;
             die.candidates += u32::from(gains_first_page & !apart);
             die.fewest.get_mut().note(block, valid, &self.info);
             die.by_age.get_mut().note(block, &self.info, self.closings);
@@ -353,15 +375,14 @@ impl BlockTable {
         let (word, bit) = self.bit(from_block, from);
         debug_assert!(self.valid[word] >> bit & 1 != 0, "invalidated twice");
         self.valid[word] &= !(1 << bit);
-        debug_assert_eq!(self.info[from_block.idx()].state, BlockState::Victim); // a victim is no candidate: its count is not used
-        self.info[from_block.idx()].valid -= 1;
+        debug_assert_eq!(self.state(from_block), BlockState::Victim);
         let to_block = self.geometry.block_of(to);
         debug_assert_eq!(self.geometry.die_of_block(to_block), self.geometry.die_of_block(from_block));
         let (word, bit) = self.bit(to_block, to);
         debug_assert!(self.valid[word] >> bit & 1 == 0);
+        debug_assert_ne!(self.state(to_block), BlockState::Closed);
         self.valid[word] |= 1 << bit;
         self.lpns[to.idx()] = lpn.0 + 1;
-        self.info[to_block.idx()].valid += 1;
     }
 
     /// Whether a block's map unit of this number holds the current data of a logical page.
@@ -452,7 +473,6 @@ impl BlockTable {
             self.valid[row + at] |= word;
             valid += word.count_ones();
         }
-        self.info[block.idx()].valid += valid as u16;
         self.dies[self.geometry.die_of_block(block).idx()].valid += valid;
         if units == self.geometry.units_per_block {
             self.close(block);
@@ -468,7 +488,6 @@ impl BlockTable {
         debug_assert!((first..first + units).all(|ppn| self.geometry.filled_lpn(Ppn(ppn)).is_some()), "data on each");
         let word = block.idx() * self.words_per_block;
         set_first_bits(&mut self.valid[word..word + self.words_per_block], units);
-        self.info[block.idx()].valid = units as u16;
         self.dies[self.geometry.die_of_block(block).idx()].valid += units;
         if units == self.geometry.units_per_block {
             self.close(block);
@@ -623,15 +642,24 @@ mod tests {
         // The second block of the second die, which has the odd pages.
         let block = BlockId(17);
         blocks.lay_down_filled(block, 4);
-        assert_eq!(blocks.state(block), BlockState::Closed);
+        assert_eq!((blocks.state(block), blocks.valid_units(block)), (BlockState::Closed, 4));
         assert_eq!(blocks.valid_lpns(block).collect::<Vec<_>>(), [9, 11, 13, 15].map(Lpn));
-        (68..72).map(Ppn).for_each(|ppn| assert_eq!(blocks.set_invalid(ppn), block));
-        assert_eq!(blocks.lpn_at(Ppn(68)), Some(Lpn(9)), "it was written there last");
+        (69..72).map(Ppn).for_each(|ppn| assert_eq!(blocks.set_invalid(ppn), block));
+        assert_eq!(
+            (blocks.valid_units(block), blocks.lpn_at(Ppn(69))),
+            (1, Some(Lpn(11))),
+            "it was written there last"
+        );
         blocks.condemn(block);
+        assert_eq!(blocks.valid_units(block), 1, "a victim's count is that of its bits");
+        blocks.set_invalid(Ppn(68));
         blocks.erased(block);
         assert_eq!(blocks.lpn_at(Ppn(68)), None);
         blocks.set_valid(Ppn(68), Lpn(3));
-        assert_eq!((blocks.lpn_at(Ppn(68)), blocks.lpn_at(Ppn(69))), (Some(Lpn(3)), None));
+        assert_eq!(
+            (blocks.lpn_at(Ppn(68)), blocks.lpn_at(Ppn(69)), blocks.valid_units(block)),
+            (Some(Lpn(3)), None, 1)
+        );
     }
 
     #[test]

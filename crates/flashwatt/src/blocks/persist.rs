@@ -56,9 +56,8 @@ impl BlockTable {
 
     /// Checks a block against the array, and counts its valid map units.
     fn check_block(&mut self, block: BlockId, array: &Array) -> Result<(), Flaw> {
-        let first = block.idx() * self.words_per_block;
+        let (first, valid) = (block.idx() * self.words_per_block, self.count_valid(block));
         let words = &self.valid[first..first + self.words_per_block];
-        let valid: u32 = words.iter().map(|word| word.count_ones()).sum();
         let (units, written) = (self.geometry.units_per_block, array.planned_pages(block));
         let beyond = words.last().is_some_and(|last| units % 64 != 0 && last >> (units % 64) != 0);
         require(!beyond, "a valid page beyond its block")?;

@@ -204,7 +204,7 @@ impl Controller {
             && agenda.now() >= bus.bus_free_at
             && !bus.has_work()
             && op.blockers == 0
-            && self.dies[op.at.die.idx()].queues[op.queue as usize].head.is_none()
+            && self.has_none_in(op.at.die, op.queue)
     }
 
     /// Applies the end of an operation to the array and to the translation layer.

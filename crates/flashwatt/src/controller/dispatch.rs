@@ -352,9 +352,8 @@ impl Controller {
     ) -> Option<OpId> {
         let id = self.insert(step, RequestId::background_of(die), urgent, &mut flash.array);
         let op = &self.ops[id];
-        let state = &mut self.dies[die.idx()];
-        if op.at.die == die && op.blockers == 0 && state.queues[op.queue as usize].head.is_none() {
-            state.bypassed = 0;
+        if op.at.die == die && op.blockers == 0 && self.has_none_in(die, op.queue) {
+            self.dies[die.idx()].bypassed = 0;
             return Some(id);
         }
         self.enqueue_new(id);

@@ -165,6 +165,16 @@ impl Controller {
         queue == ordered
     }
 
+    /// Whether a die has no operation in a queue. Of a queue that is not ordered the bit of its head tells: the queue itself is not
+    /// touched.
+    #[inline(always)]
+    pub(super) fn has_none_in(&self, die: DieId, queue: Queue) -> bool {
+        let state = &self.dies[die.idx()];
+        let is_ready = state.ready >> queue as u32 & 1 != 0;
+        debug_assert!(self.is_ordered(queue) || is_ready == state.queues[queue as usize].head.is_some());
+        if self.is_ordered(queue) { state.queues[queue as usize].head.is_none() } else { !is_ready }
+    }
+
     /// Adds a new operation to its queue: now if the queue is ordered, else once it is ready.
     #[inline(always)]
     pub(super) fn enqueue_new(&mut self, id: OpId) {

@@ -19,7 +19,7 @@ use crate::units::{BlockId, DieId, OpId, Ppn};
 const ERASES_MAX: u32 = 1 << 31;
 
 /// What a block has been through and what is planned for it. Aligned, so that none lies in two cache lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Block {
     erases: u32,
@@ -29,6 +29,8 @@ struct Block {
     holds: u32,
     /// Index + 1 of this block's row in `pending`; 0 if it has none.
     row: u32,
+    /// The operation that programs, or has programmed, the last page whose program is planned; none if that was before the run.
+    last: OpId,
     /// Pages whose program has ended since the last erase.
     programmed: u16,
     /// Pages from the first one on that are all programmed.
@@ -40,6 +42,24 @@ struct Block {
 }
 
 impl Block {
+    const ERASED: Block = Block {
+        erases: 0,
+        erased_at: 0,
+        holds: 0,
+        row: 0,
+        last: OpId::NONE,
+        programmed: 0,
+        prefix: 0,
+        frontier: 0,
+        planned: 0,
+    };
+
+    /// Whether two blocks for which nothing is under way hold the same, after the same erases.
+    fn holds_same(&self, other: &Block) -> bool {
+        let facts = |of: &Block| (of.erases, of.erased_at, of.programmed, of.prefix, of.frontier, of.planned);
+        facts(self) == facts(other)
+    }
+
     /// Whether a page is programmed behind an erased one.
     #[inline(always)]
     fn has_gaps(&self) -> bool {
@@ -57,7 +77,8 @@ pub struct Array {
     behind_gaps: FlatTable<u64>,
     words_per_block: usize,
     blocks: FlatTable<Block>,
-    /// For each block with programs that are planned but not ended, the operation of each page.
+    /// For each block in which a program was planned while another had not ended, the operation of each page before the last planned
+    /// one, if it had not ended then. Most blocks have one program after the other and no such row: its memory is not touched.
     pending: Vec<OpId>,
     free_rows: Vec<u32>,
     /// The erase that waits for a block's holds to go. Few at a time.
@@ -82,7 +103,7 @@ impl Array {
         Array {
             behind_gaps: zeroed(geometry.blocks as usize * words_per_block).into(),
             words_per_block,
-            blocks: vec![Block::default(); geometry.blocks as usize].into(),
+            blocks: vec![Block::ERASED; geometry.blocks as usize].into(),
             pending: Vec::new(),
             free_rows: Vec::new(),
             waiting_erases: Vec::new(),
@@ -137,18 +158,27 @@ impl Array {
     /// Whether two arrays on which nothing is under way hold the same: the same pages are programmed, after the same erases.
     pub(crate) fn holds_same(&self, other: &Array) -> bool {
         self.behind_gaps.iter().eq(other.behind_gaps.iter())
-            && self.blocks.iter().eq(other.blocks.iter())
+            && self.blocks.len() == other.blocks.len()
+            && self.blocks.iter().zip(other.blocks.iter()).all(|(block, other)| block.holds_same(other))
             && self.total_erases == other.total_erases
     }
 
     /// The operation that will program this page, if one is planned or under way.
     pub fn pending_program(&self, at: FlashAddress) -> Option<OpId> {
-        let row = self.blocks[at.block.idx()].row;
-        if row == 0 || self.is_programmed(at) {
-            return None;
+        Some(self.program_of(at)).filter(|op| op.is_some() && !self.is_programmed(at))
+    }
+
+    /// The operation whose program of this page is planned or under way; if there is none, any that has ended, or none.
+    #[inline(always)]
+    fn program_of(&self, at: FlashAddress) -> OpId {
+        let info = &self.blocks[at.block.idx()];
+        if at.page + 1 == u32::from(info.planned) {
+            info.last
+        } else if info.row == 0 {
+            OpId::NONE
+        } else {
+            self.pending[self.cell(info.row, at.page)]
         }
-        let op = self.pending[self.cell(row, at.page)];
-        op.is_some().then_some(op)
     }
 
     /// A read of this block is planned, or a program that replaces one of its pages.
@@ -197,12 +227,27 @@ impl Array {
     /// A program of this page is planned as operation `op`.
     #[inline(always)]
     pub fn plan_program(&mut self, at: FlashAddress, op: OpId) {
-        let row = self.row(at.block);
-        let info = &mut self.blocks[at.block.idx()];
-        if self.order == ProgramOrder::Ascending && at.page < u32::from(info.planned) {
+        let info = &self.blocks[at.block.idx()];
+        let is_last = at.page >= u32::from(info.planned);
+        if self.order == ProgramOrder::Ascending && !is_last {
             violation("a program planned behind a later page of its block", at);
         }
-        info.planned = info.planned.max(at.page as u16 + 1);
+        if !is_last {
+            cold_path();
+            return self.keep_pending(at, op);
+        }
+        if info.programmed != info.planned {
+            cold_path();
+            self.keep_pending(FlashAddress { page: u32::from(info.planned) - 1, ..at }, info.last);
+        }
+        let info = &mut self.blocks[at.block.idx()];
+        (info.planned, info.last) = (at.page as u16 + 1, op);
+    }
+
+    /// Keeps the operation of a page in its block's row.
+    #[inline(never)]
+    fn keep_pending(&mut self, at: FlashAddress, op: OpId) {
+        let row = self.row(at.block);
         let cell = self.cell(row, at.page);
         self.pending[cell] = op;
     }
@@ -210,15 +255,11 @@ impl Array {
     /// The operations that have yet to program pages of this block, planned or under way.
     pub fn unfinished_programs(&self, block: BlockId) -> Vec<OpId> {
         let info = &self.blocks[block.idx()];
-        if info.row == 0 || info.programmed == info.planned {
+        if info.programmed == info.planned {
             return Vec::new();
         }
         let places = (0..u32::from(info.planned)).map(|page| FlashAddress { page, ..self.first(block) });
-        places
-            .filter(|&at| !self.is_programmed(at))
-            .map(|at| self.pending[self.cell(info.row, at.page)])
-            .filter(|op| op.is_some())
-            .collect()
+        places.filter_map(|at| self.pending_program(at)).collect()
     }
 
     /// The program that has to start before the planned one of this page may, if the chip asks for an order and there is
@@ -230,7 +271,7 @@ impl Array {
         if self.order == ProgramOrder::Any || at.page <= started {
             return None;
         }
-        (started..at.page).rev().map(|earlier| self.pending[self.cell(info.row, earlier)]).find(|op| op.is_some())
+        (started..at.page).rev().map(|page| self.program_of(FlashAddress { page, ..at })).find(|op| op.is_some())
     }
 
     /// A program starts.
@@ -392,7 +433,7 @@ impl Array {
             ..Array::new(self.geometry.clone(), self.order)
         };
         for block in array.blocks.iter_mut() {
-            (block.holds, block.row, block.planned) = (0, 0, block.frontier);
+            (block.holds, block.row, block.last, block.planned) = (0, 0, OpId::NONE, block.frontier);
         }
         torn.iter().for_each(|&at| array.give_up(at));
         array
@@ -564,6 +605,59 @@ mod tests {
     }
 
     proptest! {
+        /// Programs of one block planned, started and ended in any order that its rules allow, with power cuts and erases between.
+        #[test]
+        fn knows_which_programs_have_not_ended(
+            ascending in any::<bool>(),
+            steps in prop::collection::vec((0..12u8, 0..PAGES, 0..8usize), 1..200),
+        ) {
+            let order = if ascending { ProgramOrder::Ascending } else { ProgramOrder::Any };
+            let mut array = Array { order, ..array() };
+            let (mut planned, mut started) = (Vec::<(u32, OpId)>::new(), Vec::<(u32, OpId)>::new());
+            for (number, (step, page, which)) in (0..).zip(steps) {
+                let is_free = array.pending_program(place(0, page)).is_none() && !array.is_programmed(place(0, page));
+                match step {
+                    0..4 if is_free && (!ascending || page >= array.planned_pages(BlockId(0))) => {
+                        array.plan_program(place(0, page), OpId(number));
+                        planned.push((page, OpId(number)));
+                    }
+                    4 if array.planned_pages(BlockId(0)) < PAGES => {
+                        let page = array.planned_pages(BlockId(0));
+                        array.plan_program(place(0, page), OpId(number));
+                        planned.push((page, OpId(number)));
+                    }
+                    5..8 if !planned.is_empty() => {
+                        let next = planned.remove(if ascending { 0 } else { which % planned.len() });
+                        array.start_program(place(0, next.0));
+                        started.push(next);
+                    }
+                    8..11 if !started.is_empty() => {
+                        let ended = started.swap_remove(which % started.len());
+                        array.end_program(place(0, ended.0));
+                    }
+                    11 if which == 0 => {
+                        let torn: Vec<FlashAddress> = started.drain(..).map(|(page, _)| place(0, page)).collect();
+                        array = array.after_cut(&torn);
+                        planned.clear();
+                    }
+                    11 if planned.is_empty() && started.is_empty() => array.end_erase(BlockId(0)),
+                    _ => {}
+                }
+                let mut unfinished = [&planned[..], &started].concat();
+                unfinished.sort();
+                for page in 0..PAGES {
+                    let expected = unfinished.iter().find(|(of, _)| *of == page).map(|&(_, op)| op);
+                    prop_assert_eq!(array.pending_program(place(0, page)), expected, "page {}", page);
+                }
+                let ops: Vec<OpId> = unfinished.iter().map(|&(_, op)| op).collect();
+                prop_assert_eq!(array.unfinished_programs(BlockId(0)), ops);
+                for (at, &(page, _)) in planned.iter().enumerate().filter(|_| ascending) {
+                    let before = at.checked_sub(1).map(|before| planned[before].1);
+                    prop_assert_eq!(array.program_before(place(0, page)), before);
+                }
+            }
+        }
+
         /// Pages programmed in any order, or given up, with erases, power cuts and snapshots between.
         #[test]
         fn knows_which_pages_are_programmed(

@@ -108,7 +108,7 @@ impl DataBlocks {
         for (lpn, ppn) in places {
             if let Some(old) = self.get(lpn).filter(|&old| old != ppn) {
                 blocks.set_invalid(old);
-                blocks.set_valid(ppn, lpn);
+                blocks.set_valid_again(ppn, lpn);
                 self.map[lpn.idx()] = ppn.0 + 1;
             }
         }
