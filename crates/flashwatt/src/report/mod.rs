@@ -499,7 +499,14 @@ fn status(end: &End) -> String {
 fn fewer_than_asked<F: Figures>(config: &Config, outcome: &Outcome<F>) -> Option<String> {
     let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
     let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
-    ended_early.then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured"))
+    let help = match &config.workload {
+        crate::config::Workload::Synthetic(synthetic) => {
+            format!(" (workload.{}.requests sets their number)", synthetic.model.name)
+        }
+        _ => String::new(),
+    };
+    ended_early
+        .then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured{help}"))
 }
 
 /// A closed loop that never has as many requests under way as it asks for: the drive has no room for them. Not of an array: the

@@ -25,7 +25,9 @@ fn reads_of_what_was_never_written() {
 #[test]
 fn fewer_requests_than_asked() {
     let sets = ["run.measure.requests=200", "workload.uniform.requests=100"];
-    assert!(warns(&run(&sets), "the workload ended after 100 of the 200 requests"));
+    let report = run(&sets);
+    assert!(warns(&report, "the workload ended after 100 of the 200 requests"));
+    assert!(warns(&report, "workload.uniform.requests"), "the key that sets them");
     let enough = ["run.measure.requests=100", "workload.uniform.requests=200", "run.count_drain=true"];
     assert_eq!(run(&enough).warnings, [""; 0]);
 }
