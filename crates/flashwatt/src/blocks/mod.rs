@@ -321,6 +321,7 @@ impl BlockTable {
         let block = self.geometry.block_of(ppn);
         debug_assert_ne!(self.state(block), BlockState::Closed, "its valid map units are counted");
         self.mark_valid(block, ppn, lpn);
+        self.dies[self.geometry.die_of_block(block).idx()].valid += 1;
     }
 
     /// As [`Self::set_valid`], of a block in any state: a recovery takes another copy of a page for the current one.
@@ -329,15 +330,16 @@ impl BlockTable {
         let info = &mut self.info[block.idx()];
         info.valid += u16::from(info.state == BlockState::Closed);
         self.mark_valid(block, ppn, lpn);
+        self.dies[self.geometry.die_of_block(block).idx()].valid += 1;
     }
 
+    /// Sets the bit and the logical page of an address. The counts are left to the caller.
     #[inline(always)]
     fn mark_valid(&mut self, block: BlockId, ppn: Ppn, lpn: Lpn) {
         let (word, bit) = self.bit(block, ppn);
         debug_assert!(self.valid[word] >> bit & 1 == 0);
         self.valid[word] |= 1 << bit;
         self.lpns[ppn.idx()] = lpn.0 + 1;
-        self.dies[self.geometry.die_of_block(block).idx()].valid += 1;
     }
 
     /// Marks the data at this address as obsolete. Returns its block.
@@ -378,11 +380,8 @@ impl BlockTable {
         debug_assert_eq!(self.state(from_block), BlockState::Victim);
         let to_block = self.geometry.block_of(to);
         debug_assert_eq!(self.geometry.die_of_block(to_block), self.geometry.die_of_block(from_block));
-        let (word, bit) = self.bit(to_block, to);
-        debug_assert!(self.valid[word] >> bit & 1 == 0);
         debug_assert_ne!(self.state(to_block), BlockState::Closed);
-        self.valid[word] |= 1 << bit;
-        self.lpns[to.idx()] = lpn.0 + 1;
+        self.mark_valid(to_block, to, lpn);
     }
 
     /// Whether a block's map unit of this number holds the current data of a logical page.
