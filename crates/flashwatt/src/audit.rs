@@ -248,7 +248,7 @@ fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], er
 
 /// DRAM and the host interface do one job after the other, at the rates of the energy table, and no request waits for
 /// them. If a rate is too low for the data of the run, the part works longer than the run lasted, and mean power
-/// exceeds the peak.
+/// exceeds the peak. A run of a few trims may be too short for any rate.
 fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(), Error> {
     let mean_above_peak = |window: &Window<SsdFigures>| {
         let peak_w = window.reading.as_ref().and_then(Reading::peak_w).unwrap_or(f64::INFINITY);
@@ -269,7 +269,7 @@ fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(),
         Some((key, part, ns)) => {
             let fault = Fault::key(key, "the rate is too low for what the run moved: mean power lies above the peak");
             let found = format!("{ns} ns of work for {part} in a run of {elapsed} ns");
-            Err(Error::from(fault.found(found).expected("a rate at which the work fits the run")))
+            Err(Error::from(fault.found(found).expected("a rate at which the work fits the run, or a longer run")))
         }
     }
 }
