@@ -45,6 +45,20 @@ impl ChannelSet {
         self.bits |= other.bits;
     }
 
+    /// Takes all channels.
+    #[inline(always)]
+    pub fn take(&mut self) -> ChannelSet {
+        ChannelSet { bits: std::mem::take(&mut self.bits), ..*self }
+    }
+
+    /// The channel of this set and of another one for the same number of channels, if both together have one and no more. Never one
+    /// that shares its bit.
+    #[inline(always)]
+    pub fn only_one_with(&self, other: &ChannelSet) -> Option<ChannelId> {
+        let bits = self.bits | other.bits;
+        (bits.is_power_of_two() && self.width == 1).then_some(ChannelId(bits.trailing_zeros()))
+    }
+
     /// Adds a channel and those that share its bit, or removes them.
     #[inline(always)]
     pub fn set(&mut self, is_in: bool, channel: ChannelId) {
@@ -112,6 +126,13 @@ mod tests {
                 let span = first.zip(last).map_or(0..0, |(first, last)| first * width..channels.min((last + 1) * width));
                 prop_assert_eq!(set.span(), span);
                 prop_assert_eq!(set.is_empty(), expected.is_empty());
+                for other in [0, number] {
+                    let mut one = ChannelSet::new(channels);
+                    one.set(true, ChannelId(other));
+                    let together: BTreeSet<u32> = expected.iter().copied().chain([other / width]).collect();
+                    let only = together.first().copied().filter(|_| together.len() == 1 && width == 1);
+                    prop_assert_eq!(set.only_one_with(&one).map(|channel| channel.0), only);
+                }
                 prop_assert_eq!(set.has(ChannelId(number)), expected.contains(&group));
             }
         }

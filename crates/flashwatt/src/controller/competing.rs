@@ -63,6 +63,11 @@ impl Competition {
         })
     }
 
+    /// Whether fewer than all dies may work at a time.
+    pub fn has_budget(&self) -> bool {
+        self.active_dies_max.is_some()
+    }
+
     /// Whether an operation may start although nothing has changed on any channel.
     #[inline(always)]
     pub fn slot_came(&self) -> bool {
@@ -122,9 +127,9 @@ impl Controller {
     ) {
         let now = agenda.now();
         while !competition.slot_is_set && self.power_left(competition) > 0 {
-            self.look_again(competition);
+            competition.stale.add_all(&self.changed);
             if now < competition.slot_free_at {
-                if !competition.waiting.is_empty() {
+                if self.any_candidate(competition) {
                     competition.slot_is_set = true;
                     agenda.set_free(self.first_seat + self.slot_event(), competition.slot_free_at);
                 }
@@ -230,9 +235,42 @@ impl Controller {
         older
     }
 
+    /// Whether any channel has a candidate. Notes which channels have none; the ages of the others are not looked at.
+    #[inline(always)]
+    fn any_candidate(&self, competition: &mut Competition) -> bool {
+        let mut unknown = competition.stale.take();
+        while let Some(channels) = unknown.take_lowest() {
+            let first = ChannelId(channels.start);
+            let has_one = channels.clone().any(|channel| self.has_candidate(ChannelId(channel)));
+            if has_one {
+                competition.stale.add_if(true, first);
+            } else {
+                competition.waiting.set(false, first);
+                channels.for_each(|channel| competition.ages[channel as usize] = NONE);
+            }
+        }
+        let any = !competition.waiting.is_empty() || !competition.stale.is_empty();
+        debug_assert_eq!(any, (0..self.geometry.channels).any(|channel| self.has_candidate(ChannelId(channel))));
+        any
+    }
+
+    #[inline(always)]
+    fn has_candidate(&self, channel: ChannelId) -> bool {
+        let state = &self.channels[channel.idx()];
+        state.idle & state.ready != 0
+    }
+
     /// The channel with the oldest candidate among those whose bus is free.
     #[inline(always)]
-    fn oldest_of_channels(&self, competition: &Competition, now: Nanos) -> Option<ChannelId> {
+    fn oldest_of_channels(&mut self, competition: &mut Competition, now: Nanos) -> Option<ChannelId> {
+        if let Some(channel) = competition.waiting.only_one_with(&competition.stale) {
+            // No other channel has a candidate, so the age of this one's does not matter.
+            let mut others = (0..self.geometry.channels).map(ChannelId).filter(|&other| other != channel);
+            debug_assert!(others.all(|other| !self.has_candidate(other)));
+            let is_free = now >= self.channels[channel.idx()].bus_free_at;
+            return (is_free && self.has_candidate(channel)).then_some(channel);
+        }
+        self.look_again(competition);
         let few = self.geometry.channels <= FEW_CHANNELS; // a processor foresees the end of a loop of constant length
         let span = if few { 0..self.geometry.channels } else { competition.waiting.span() };
         let mut oldest = (NONE, ChannelId(0));

@@ -65,14 +65,12 @@ impl Controller {
         let now = agenda.now();
         let (channel, way) = self.seat(die);
         let state = &mut self.channels[channel.idx()];
-        // One branch for the five conditions: few of them follow a pattern. The compiler keeps it one because the set of changed
-        // channels needs the result as a number.
-        let alone = (state.data_waits == 0)
-            & !self.changed.has(channel)
-            & (now >= state.bus_free_at)
-            & !agenda.any_now()
-            & (self.bus_order == BusOrder::DataFirst);
-        self.changed.add_if(!alone, channel);
+        // One branch for all conditions: few of them follow a pattern. The compiler keeps it one because the set of changed
+        // channels needs the result as a number. If the bus has an event, a look follows that.
+        let is_free = (now >= state.bus_free_at) & !state.scheduled;
+        let is_only_event = self.reads_end_apart | (!self.changed.has(channel) & !agenda.any_now());
+        let alone = is_free & (state.data_waits == 0) & is_only_event & (self.bus_order == BusOrder::DataFirst);
+        self.changed.add_if(!alone & !state.scheduled, channel);
         if alone {
             self.send_data(agenda, channel, die, DieState::Read, flash);
         } else {
@@ -121,7 +119,9 @@ impl Controller {
             self.turn_into_program(agenda, id, channel, way, flash);
             return None;
         }
-        self.mark_changed(channel);
+        self.any_ended = true;
+        let may_start = self.channels[channel.idx()].has_work() | self.end_frees_power;
+        self.changed.add_if(may_start, channel); // what becomes ready from here on adds its channel
         self.apply_end(kind, at, other.block, firmware, flash);
         let is_held = self.holds.is_some() && self.ends_with_holds(id, kind, at, flash);
         self.release_dependents(id, flash);
@@ -199,7 +199,7 @@ impl Controller {
     #[inline(always)]
     pub(super) fn is_alone(&self, agenda: &Agenda, channel: ChannelId, id: OpId) -> bool {
         let (op, bus) = (&self.ops[id], &self.channels[channel.idx()]);
-        let is_only_event = self.changed.is_empty() && !agenda.any_now() && self.competition.is_none();
+        let is_only_event = self.changed.is_empty() && !self.any_ended && !agenda.any_now() && !self.competes;
         is_only_event
             && agenda.now() >= bus.bus_free_at
             && !bus.has_work()

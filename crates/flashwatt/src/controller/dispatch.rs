@@ -63,6 +63,7 @@ impl Controller {
     /// Starts all operations that can start now.
     #[inline(always)]
     pub fn dispatch<P: Probe>(&mut self, agenda: &mut Agenda, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
+        self.any_ended = false;
         if let Some(competition) = &self.competition {
             cold_path();
             if competition.slot_came() | !self.changed.is_empty() {
@@ -75,6 +76,10 @@ impl Controller {
                 self.dispatch_channel(agenda, ChannelId(channel), firmware, flash);
             }
         }
+        debug_assert!(
+            self.channels.iter().all(|bus| !bus.has_work() || (bus.scheduled && agenda.now() < bus.bus_free_at)),
+            "a channel with work is looked at now, or when its bus is free"
+        );
     }
 
     /// Starts all operations of a channel that can start now.

@@ -69,6 +69,14 @@ pub struct Controller {
     channels: FlatTable<Channel>,
     /// The channels on which something changed, so that an operation may start.
     changed: ChannelSet,
+    /// Whether an operation has ended in this instant, so that a request may follow.
+    any_ended: bool,
+    /// Whether channels compete for starts.
+    competes: bool,
+    /// Whether the end of an operation lets others start on any channel, since a power budget binds them.
+    end_frees_power: bool,
+    /// Whether no two reads of a channel leave the array at the same instant, since no two of them start at the same instant.
+    reads_end_apart: bool,
     /// Operation ids of the plan under admission.
     ids: Vec<OpId>,
     /// Reads and writes of the map that have not ended.
@@ -124,7 +132,6 @@ impl Controller {
             order: settings.policy.build,
             bus_order: settings.bus_order,
             many_ways: ManyWays::new(geometry),
-            competition,
             queues: queues::queues_of(&settings.policy.build),
             preemptible,
             rests: false,
@@ -141,6 +148,11 @@ impl Controller {
                 .collect(),
             channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
             changed: ChannelSet::new(geometry.channels),
+            any_ended: false,
+            competes: competition.is_some(),
+            end_frees_power: competition.as_ref().is_some_and(|competition| competition.has_budget()),
+            reads_end_apart: timing.command_ns > 0 || timing.channel_switch_ns > 0,
+            competition,
             ids: Vec::new(),
             map_ops: MapOps::default(),
             waiting: Vec::new(),

@@ -300,7 +300,8 @@ impl Controller {
         bus.ready |= u64::from(really) << way;
         bus.stale |= u64::from(really) << way;
         let is_idle = bus.idle >> way & 1 != 0; // a busy die is looked at when it becomes idle
-        self.changed.add_if(really & is_idle, channel);
+        let has_event = bus.scheduled & !self.competes; // a look follows then; but channels that compete want to know at once
+        self.changed.add_if(really & is_idle & !has_event, channel);
     }
 
     /// Clears a choice of a die.

@@ -2,6 +2,7 @@
 
 use crate::common::delays::{COMMAND, R, TRANSFER};
 use crate::common::{self, Log, load, play, preset, read, run_own, run_plain, write};
+use flashwatt::connector::RequestKind;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::Nanos;
 
@@ -124,6 +125,51 @@ fn saturated_reads_reach_the_bounds() {
         assert!(found <= bound * 1.001 && found >= bound * 0.97, "{transfer_ns} ns: {found} of {bound}");
         assert!(iops("data_first") < 0.9 * found, "{transfer_ns} ns");
     }
+}
+
+// ---------------------------------------------------------------- copies
+
+/// No step of a collection starts on a die for which a read waits, nor one that comes at the same instant. Delays are multiples of
+/// one number, so that copies often end their reads just when a request ends and lets a read in.
+#[test]
+fn a_read_of_the_same_instant_goes_before_a_copy() {
+    let sets = [
+        "device.channels=4",
+        "device.timing.command_ns=10000",
+        "device.timing.page_transfer_ns=10000",
+        "device.timing.read_ns=40000",
+        "device.timing.program_ns=40000",
+        "device.timing.erase_ns=80000",
+        "device.host_link.queue_depth=3",
+        "run.precondition=steady",
+        "workload.uniform.queue_depth=3",
+        "workload.uniform.read_fraction=0.5",
+        "workload.uniform.requests=8000",
+    ];
+    let (_, log) = run_own(&load(common::PROBE_DRIVE, &sets));
+    let mut admitted: Vec<Nanos> = log
+        .requests
+        .iter()
+        .filter(|request| request.kind == RequestKind::Read)
+        .map(|request| request.admitted_ns)
+        .collect();
+    admitted.sort_unstable();
+    let reads = log.all(OpKind::Read, Cause::Host);
+    assert_eq!(reads.len(), admitted.len(), "each reads one page");
+    let steps: Vec<_> = log.ops.iter().filter(|done| done.op.cause == Cause::Gc).collect();
+    let mut passed_over = Vec::new();
+    for (read, &from) in reads.iter().zip(&admitted) {
+        let writes_its_page =
+            |done: &&common::Done| done.op.kind == OpKind::Program && done.op.at == read.op.at && done.t.end > from;
+        if log.ops.iter().any(|done| writes_its_page(&done)) {
+            continue; // it has to wait for that
+        }
+        let waits_at = |start: Nanos| from <= start && start < read.t.start;
+        if steps.iter().any(|step| step.op.at.die == read.op.at.die && waits_at(step.t.start)) {
+            passed_over.push(read.op.seq);
+        }
+    }
+    assert_eq!(passed_over, [] as [u64; 0], "of {} reads, by {} steps", reads.len(), steps.len());
 }
 
 // ---------------------------------------------------------------- many channels, many ways
