@@ -53,6 +53,15 @@ def test_a_missing_recording_is_named() -> None:
         plot.energy({})
 
 
+def test_a_series_without_bins_is_not_drawn(tmp_path: Path) -> None:
+    trace = tmp_path / "trim.csv"
+    trace.write_text("time_us,device,op,offset,bytes\n0,0,T,0,4096\n")
+    text = f'[device]\npreset = "limit"\n[workload.trace]\npath = "{trace}"\n'
+    run = flashwatt.run(flashwatt.Config(text), series=True)
+    with pytest.raises(flashwatt.FlashwattError, match="the run took no time"):
+        plot.power(run)
+
+
 def test_svg_is_complete(report: Json) -> None:
     text = plot.power(Report(report)).svg()
     assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"

@@ -41,8 +41,8 @@ def power(reports: Reports, *, window_ns: tuple[float, float] | None = None, **l
 
     Several reports by their names: the whole drive's power, one line for each. `window_ns` is the part of the simulated
     time that is drawn, (from, until) in ns; bins that lie partly in it are drawn whole. Further options are those of
-    `Chart.restyle`. Raises `FlashwattError` for a report without a series (`run(..., series=True)` records one), and
-    for a window without a bin of it.
+    `Chart.restyle`. Raises `FlashwattError` for a report without a series (`run(..., series=True)` records one), for a
+    series without bins, and for a window without a bin of it.
     """
     contents = {label: _cut(content, window_ns) for label, content in labelled(reports).items()}
     if not isinstance(reports, Report) and len(contents) > 1:
@@ -61,6 +61,8 @@ def _cut(content: Json, window_ns: tuple[float, float] | None) -> Json:
     series = content.get("series")
     if not series:
         raise _core.FlashwattError("the report holds no power over time; ask for it: run(..., series=True)")
+    if not series["power_w"]["controller"]:
+        raise _core.FlashwattError("the series is empty, since the run took no time")
     if window_ns is None:
         return content
     begin, until = window_ns
