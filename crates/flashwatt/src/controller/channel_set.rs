@@ -51,8 +51,8 @@ impl ChannelSet {
         ChannelSet { bits: std::mem::take(&mut self.bits), ..*self }
     }
 
-    /// The channel of this set and of another one for the same number of channels, if both together have one and no more. Never one
-    /// that shares its bit.
+    /// The only channel in this set and `other` together, which are for the same number of channels. `None` if there are
+    /// several, or none, or if channels share bits.
     #[inline(always)]
     pub fn only_one_with(&self, other: &ChannelSet) -> Option<ChannelId> {
         let bits = self.bits | other.bits;

@@ -256,8 +256,7 @@ impl Controller {
 
     #[inline(always)]
     fn has_candidate(&self, channel: ChannelId) -> bool {
-        let state = &self.channels[channel.idx()];
-        state.idle & state.ready != 0
+        self.channels[channel.idx()].candidates() != 0
     }
 
     /// The channel with the oldest candidate among those whose bus is free.

@@ -199,8 +199,7 @@ impl Controller {
     /// must not count as a start.
     #[inline(always)]
     pub(super) fn peek(&mut self, channel: ChannelId) -> Option<Candidate> {
-        let state = &self.channels[channel.idx()];
-        let candidates = state.idle & state.ready;
+        let candidates = self.channels[channel.idx()].candidates();
         if candidates == 0 {
             return None;
         }
@@ -237,8 +236,7 @@ impl Controller {
                 Some(OpStart { die, way, op, is_queued: true })
             }
             Choice::Step => {
-                let bus = &self.channels[channel.idx()];
-                let candidates = bus.idle & bus.ready;
+                let candidates = self.channels[channel.idx()].candidates();
                 let is_only_die = candidates & (candidates - 1) == 0;
                 let op = self.ask_for_step(now, die, queue == Queue::UrgentStep as u8, is_only_die, firmware, flash)?;
                 Some(OpStart { die, way, op, is_queued: false })

@@ -71,7 +71,7 @@ pub struct Controller {
     changed: ChannelSet,
     /// Whether an operation has ended in this instant, so that a request may follow.
     any_ended: bool,
-    /// Whether channels compete for starts.
+    /// Whether channels compete for starts. Known also while `competition` is taken out for a dispatch.
     competes: bool,
     /// Whether the end of an operation lets others start on any channel, since a power budget binds them.
     end_frees_power: bool,

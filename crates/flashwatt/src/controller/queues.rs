@@ -120,10 +120,16 @@ impl Channel {
         }
     }
 
+    /// The dies that could start something.
+    #[inline(always)]
+    pub fn candidates(&self) -> u64 {
+        self.idle & self.ready
+    }
+
     /// Whether an operation or data could use the bus if it were free.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
-        self.data_waits | (self.idle & self.ready) != 0
+        self.data_waits | self.candidates() != 0
     }
 }
 
