@@ -68,6 +68,8 @@ def test_pictures_have_a_part_for_each_member() -> None:
         "member_2_w",
     ]
     assert "member 2" in json.dumps(plot.power(report).spec())
+    second_half = (report.throughput.simulated_s * 5e8, report.throughput.simulated_s * 1e9)
+    assert "member 2" in json.dumps(plot.power(report, window_ns=second_half).spec())
     both = json.dumps(plot.energy({"array": report, "one": fw.run(**_SMALL)}).spec())
     assert "member 0" in both
     assert "NAND program" in both

@@ -47,6 +47,8 @@ def test_power_over_time_has_the_parts_of_the_disk() -> None:
     columns = [name for name in report.series().columns if name.endswith("5v_w")]
     assert columns == ["spindle_5v_w", "arm_5v_w", "electronics_5v_w", "interface_5v_w"]
     assert "arm, +5 V" in json.dumps(plot.power(report).spec())
+    second_half = (report.throughput.simulated_s * 5e8, report.throughput.simulated_s * 1e9)
+    assert "arm, +5 V" in json.dumps(plot.power(report, window_ns=second_half).spec())
 
 
 def test_an_array_may_be_of_disks() -> None:

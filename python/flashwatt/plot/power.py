@@ -61,7 +61,7 @@ def _cut(content: Json, window_ns: tuple[float, float] | None) -> Json:
     series = content.get("series")
     if not series:
         raise _core.FlashwattError("the report holds no power over time; ask for it: run(..., series=True)")
-    if not series["power_w"]["controller"]:
+    if not _bins(series):
         raise _core.FlashwattError("the series is empty, since the run took no time")
     if window_ns is None:
         return content
@@ -72,9 +72,8 @@ def _cut(content: Json, window_ns: tuple[float, float] | None) -> Json:
         raise _core.FlashwattError(f"window_ns: found ({begin:,.0f}, {until:,.0f}); {expected}")
     first, last = max(0, int((begin - start) // interval)), -int((start - until) // interval)
     cut = {key: values[first:last] for key, values in series["power_w"].items()}
-    length = len(cut["controller"])
     window = {**series, "start_ns": start + first * interval, "power_w": cut}
-    return {**content, "series": window, "end_ns": min(end, start + (first + length) * interval)}
+    return {**content, "series": window, "end_ns": min(end, start + (first + _bins(window)) * interval)}
 
 
 def _several(contents: dict[str, Json], look: Look) -> Chart:
