@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::config::{self, Key};
 use crate::files::program::PERSONALITIES;
+use crate::workload::trace::{FORMATS, Format};
 
 /// A registered thing: `flashwatt list KIND NAME`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +22,19 @@ pub struct Registered {
     pub options: Vec<Key>,
     /// The files of a built-in program: the program, then other values of its variables, if it has some. Empty for all else.
     pub files: Vec<SourceFile>,
+    /// What the records of a trace format look like. None for all else.
+    pub layout: Option<Layout>,
+}
+
+/// The records of a trace format.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Layout {
+    /// Its columns with their units.
+    pub columns: &'static str,
+    /// Events that may stand for a request, the usual one first; empty where there is no choice.
+    pub events: &'static [&'static str],
+    /// A few records; none for a binary format.
+    pub example: Option<&'static str>,
 }
 
 /// A file of a built-in program.
@@ -58,7 +72,8 @@ pub fn registered(kind: &str) -> Option<Vec<Registered>> {
         let table = format!("{key}.{}.", choice.name);
         let options = keys.iter().filter(|option| option.key.starts_with(&table)).cloned().collect();
         let files = if kind == "personalities" { program(&choice.name) } else { Vec::new() };
-        Registered { name: choice.name, doc: choice.doc, key: key.clone(), options, files }
+        let layout = if kind == "formats" { layout(&choice.name) } else { None };
+        Registered { name: choice.name, doc: choice.doc, key: key.clone(), options, files, layout }
     };
     Some(choices.into_iter().map(described).collect())
 }
@@ -67,6 +82,13 @@ pub fn registered(kind: &str) -> Option<Vec<Registered>> {
 fn program(name: &str) -> Vec<SourceFile> {
     let texts = crate::registry::find(PERSONALITIES, name).into_iter().flat_map(|one| one.build.files());
     texts.map(|(name, text)| SourceFile { name, text }).collect()
+}
+
+/// The records of a trace format.
+fn layout(name: &str) -> Option<Layout> {
+    let Format { columns, events, example, units, .. } = *crate::registry::find(FORMATS, name)?;
+    let example = units.and_then(|_| std::str::from_utf8(example).ok());
+    Some(Layout { columns, events, example })
 }
 
 /// The first key that takes names of a kind.

@@ -33,11 +33,11 @@ def hint(name: str, expected: Collection[str], near: Collection[str] = ()) -> st
         return "expected none: there is nothing to name"
     names = [f"`{one}`" for one in expected]
     more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
-    meant = " or ".join(f"`{one}`" for one in _nearest(name, [*expected, *near]))
+    meant = " or ".join(f"`{one}`" for one in nearest(name, [*expected, *near]))
     return f"expected one of {', '.join(names[:_SHOWN])}{more}" + (f"; did you mean {meant}?" if meant else "")
 
 
-def _nearest(name: str, among: Iterable[str]) -> list[str]:
+def nearest(name: str, among: Iterable[str]) -> list[str]:
     """Find names that end in the one that was found, in any case of letters; else the one that looks most like it."""
     from difflib import get_close_matches
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.base.misspelt import known
+from flashwatt.base.misspelt import known, nearest
 from flashwatt.config.reference import facts, keys, preset, presets, written
 from flashwatt.report.keys import report_keys
 
@@ -45,8 +46,19 @@ def _whole(name: str) -> str:
         raise _ambiguous(name, ending)
     if kind := next((kind for kind in _core.kinds() if name in dict(_core.list_names(kind) or [])), None):
         raise _core.FlashwattError(f"explain: found `{name}`; `flashwatt list {kind} {name}` describes it")
-    known("explain", [name], [*presets(), *keys(), *report_keys()])
+    names = [*presets(), *keys(), *report_keys()]
+    if not nearest(name, names) and (meant := _speaking_of(name)):
+        asked = " or ".join(f"`{key}`" for key in meant)
+        raise _core.FlashwattError(f"explain: unknown name; found `{name}`; did you mean {asked}?")
+    known("explain", [name], names)
     return name
+
+
+def _speaking_of(word: str) -> list[str]:
+    """List the first keys whose meaning has a word, whole and in any case of letters: an abbreviation or a unit."""
+    whole = re.compile(rf"(?<![\w/]){re.escape(word)}(?![\w/])", re.IGNORECASE)
+    docs = {**report_keys(), **{key: one["doc"] for key, one in keys().items()}}
+    return [key for key, doc in docs.items() if whole.search(doc)][:_ASKED]
 
 
 def _ending(name: str) -> list[str]:
@@ -61,6 +73,8 @@ def _ambiguous(name: str, ending: list[str]) -> _core.FlashwattError:
 
 
 _SHOWN = 12
+_ASKED = 3
+"""Keys that the message about an unknown name asks about at most."""
 
 
 def _preset(name: str) -> dict[str, Any]:

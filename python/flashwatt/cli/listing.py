@@ -97,12 +97,25 @@ def _reference(one: dict[str, Any]) -> str:
     lines = [f"{one['name']}: {one['doc']}"]
     if one["key"]:
         lines.append(f'  {one["key"]} = "{one["name"]}"')
+    lines += _layout(one.get("layout"))
     if one["options"]:
         lines.append(f"  or a table [{one['key']}.{one['name']}] of these keys:")
     for option in one["options"]:
         lines += ["", f"    {option['key'].rpartition('.')[2]}", f"      {facts(option)}"]
         lines += [f"      {line}" for line in _wrapped(option["doc"])]
     return "\n".join(lines)
+
+
+def _layout(layout: dict[str, Any] | None) -> list[str]:
+    """Describe the records of a trace format."""
+    if not layout:
+        return []
+    lines = ["", *(f"  {line}" for line in _wrapped(f"Columns: {layout['columns']}"))]
+    if events := layout["events"]:
+        lines += ["", *(f"  {line}" for line in _wrapped(f"Events that may stand for a request: {', '.join(events)}"))]
+    if example := layout["example"]:
+        lines += ["", "  For example:", *(f"    {line}" for line in example.splitlines())]
+    return lines
 
 
 def _program(one: dict[str, Any]) -> str:

@@ -78,6 +78,7 @@ class Report:
     """
 
     schema = Section[int](int)
+    """Number of the report's layout; it grows when keys change their meaning."""
     version = Section[str](str)
     """Version of FlashWatt."""
     status = Section[str](str)
@@ -88,7 +89,9 @@ class Report:
     """The resolved configuration as the engine has it, with every default filled in: currents in µA, voltages in mV.
     `to_config` gives it in the keys and units of a configuration file."""
     config_sha256 = Section[str](str)
+    """SHA-256 of the configuration."""
     seed = Section[int](int)
+    """Seed of every random draw."""
     snapshot = Section[kinds.Snapshot | None](kinds.Snapshot | None)
     workload = Section[kinds.Workload](kinds.Workload)
     window = Section[kinds.Window](kinds.Window)

@@ -20,15 +20,25 @@ class Workload:
     """Requests of the host in the measured window."""
 
     name: str
+    """Name of the model, the stand-in, the job or program, or the files of a trace."""
     kind: str
+    """`trace`, `standin`, `synthetic` or `filesystem`."""
     input_sha256: str | None
+    """SHA-256 of the files that were read; None without one."""
     requests: int
+    """Requests that completed."""
     reads: int
+    """Of them, reads."""
     writes: int
+    """Of them, writes."""
     trims: int
+    """Of them, trims."""
     flushes: int
+    """Of them, flushes."""
     read_bytes: int
+    """Bytes that the reads asked for."""
     write_bytes: int
+    """Bytes of the writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +89,13 @@ class Array:
     """An array of drives. Its counts are those of the window."""
 
     level: str
+    """How data is laid out: `raid0`, `raid1` and so on."""
     members: int
+    """Number of members, with that which has failed."""
     chunk_bytes: int
+    """Bytes of a chunk."""
     logical_bytes: int
+    """Bytes that the host sees."""
     member_reads: int
     """Reads given to members: for the host, to compute parity, and for a rebuild."""
     member_writes: int
@@ -103,7 +117,9 @@ class Supplies:
     """Energy in J from each supply of a disk."""
 
     v5: float
+    """Energy in J from the +5 V supply."""
     v12: float
+    """Energy in J from the +12 V supply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +127,13 @@ class Zone:
     """A zone of a disk, and the bytes that passed its heads in the window."""
 
     cylinders: int
+    """Number of its cylinders."""
     sectors_per_track: int
+    """Sectors on each of its tracks."""
     read_bytes: int
     """Also those that were read ahead."""
     write_bytes: int
+    """Bytes written in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,25 +143,37 @@ class Hdd:
     state_s: dict[str, float]
     """Seconds of each part in each of its states, such as `arm_seeking`; transfers that overlap count one by one."""
     energy_by_supply_j: Supplies
+    """Energy in J from each supply."""
     accesses: int
     """Runs of sectors on one track that were read or written."""
     seeks: int
+    """Movements of the arm to another cylinder."""
     seek_cylinders: int
+    """Cylinders that all seeks crossed."""
     seek_cylinders_mean: float | None
+    """Mean distance of a seek in cylinders; None without one."""
     seek_ns: int
+    """Time of all seeks in ns, that of settling included."""
     seek_ns_mean: float | None
+    """Mean time of a seek in ns, that of settling included; None without one."""
     head_switches: int
+    """Switches to another head of the same cylinder."""
     rotational_waits: int
+    """Accesses that waited for the platters to turn to their first sector."""
     rotational_wait_ns: int
+    """Time of these waits in ns."""
     read_hits: int
     """Reads served from the track buffer or the write-back cache without the medium."""
     partial_read_hits: int
     """Reads whose beginning was in the buffer, or came with sectors that were being read ahead."""
     read_misses: int
+    """Reads that began on the medium."""
     media_read_bytes: int
     """Bytes read for the host; `read_ahead_bytes` are the others."""
     read_ahead_bytes: int
+    """Bytes read ahead."""
     media_write_bytes: int
+    """Bytes written to the medium."""
     destages: int
     """Accesses that wrote sectors of the write-back cache."""
     overwritten_sectors: int
@@ -152,7 +183,9 @@ class Hdd:
     overdue: int
     """Accesses that came first because of their age."""
     spin_downs: int
+    """Times that the spindle was stopped."""
     spin_ups: int
+    """Times that the spindle was brought to speed."""
     trims: int
     """Trims, which a disk ends without doing anything."""
     zones: list[Zone]
@@ -220,12 +253,19 @@ class Origin:
     kind: str
     """`job`, `device`, `file`, `process`, `number`, or `others` for all that have no figures of their own."""
     requests: int
+    """Requests that completed."""
     reads: int
+    """Of them, reads."""
     writes: int
+    """Of them, writes."""
     trims: int
+    """Of them, trims."""
     flushes: int
+    """Of them, flushes."""
     read_bytes: int
+    """Bytes that the reads asked for."""
     write_bytes: int
+    """Bytes of the writes."""
     bytes_share: float | None
     """Its part of all bytes read and written."""
     latency_ns: Latencies
@@ -496,8 +536,11 @@ class Throughput:
     simulated_s: float
     """Length of the measured window, in simulated seconds."""
     iops: float
+    """Requests that completed / `simulated_s`, of all kinds."""
     read_mb_s: float
+    """10^6 bytes read / `simulated_s`."""
     write_mb_s: float
+    """10^6 bytes written / `simulated_s`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,11 +548,17 @@ class Counts:
     """Flash operations by cause."""
 
     host: int
+    """For requests of the host."""
     gc: int
+    """By garbage collection."""
     merge: int
+    """By merges of log blocks."""
     map: int
+    """By the map: translation pages, checkpoints."""
     wear: int
+    """By wear levelling."""
     total: int
+    """Of all causes."""
     backup: int = 0
     """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
     journal: int = 0
@@ -521,12 +570,16 @@ class Flash:
     """Pages read, pages programmed, blocks erased."""
 
     reads: Counts
+    """Pages read, by cause."""
     programs: Counts
+    """Pages programmed, by cause."""
     erases: Counts
+    """Blocks erased, by cause."""
     unwritten_reads: int
     """Logical pages read that were never written."""
     write_amplification: float | None
-    """Bytes programmed / bytes that the host wrote = `rmw_factor` × `buffer_factor` (1 without a buffer) × `gc_factor`.
+    """Bytes programmed / bytes that the host wrote (WAF) = `rmw_factor` × `buffer_factor` (1 without a buffer) × `gc_factor`.
+    Writes count when the drive takes them up and programs when they end, so that a short run may have less than 1.
 
     None if the host wrote nothing."""
     rmw_factor: float | None
@@ -545,9 +598,13 @@ class Spread:
     """Distribution of values."""
 
     min: int
+    """The least."""
     max: int
+    """The greatest."""
     mean: float
+    """The mean."""
     stddev: float
+    """The standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -593,9 +650,13 @@ class Merges:
     """Merges by kind."""
 
     switch: int
+    """A log block written in order takes the place of its data block: nothing is copied."""
     partial: int
+    """The rest of a data block is copied behind a log block's pages."""
     full: int
+    """The newest pages are copied to a new block."""
     replacement: int
+    """Log blocks compacted into a fresh one, or cleaned to make room for another: which of both, `replacement` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -624,17 +685,21 @@ class Ftl:
     """The translation layer."""
 
     name: str
+    """Its name in configurations, `ftl`."""
     map_unit_bytes: int
     """Bytes that an entry of the map covers."""
     map_hit_ratio: float | None
     """Share of map look-ups that found their entry in memory; None where the whole map is."""
     mapping_bytes: int
+    """Bytes of the map in the drive's memory."""
     mapping_model_bytes: int | None
+    """Bytes of the map by the formula of Park et al. 2011, section 3.3; None for a layer without a formula there."""
     map_latency_ns: MapLatency | None
     """Latencies of map operations; None where there were none."""
     map_energy_j: MapEnergy | None
     """Energy of the map, in DRAM and on flash."""
     merges: Merges | None
+    """Merges by kind; None for a layer that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -642,11 +707,13 @@ class Gc:
     """Garbage collection."""
 
     victims: int
+    """Victims chosen."""
     searches: int
     """Candidates examined to choose them."""
     mean_valid_fraction: float | None
     """Valid share of the programmed pages, averaged over the moments at which a victim was chosen."""
     mean_victim_valid_fraction: float | None
+    """Valid share of the victims' pages; None without a victim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -654,13 +721,19 @@ class WriteBuffer:
     """The write buffer; counts are of map units."""
 
     capacity_bytes: int
+    """Size in bytes."""
     writes: int
+    """Map units written into it."""
     writes_coalesced: int
+    """Writes into an entry that existed already, which need no program of their own."""
     writes_delayed: int
     """Requests that had to wait for room."""
     read_hits: int
+    """Map units read from it, wholly or in part, instead of from flash."""
     trimmed: int
+    """Map units trimmed before they were written to flash."""
     destaged: int
+    """Map units written to flash."""
     journal_records: int | None = None
     """Map units of writes that went to pages of the journal; None without a journal."""
     journal_forced: int | None = None
@@ -683,12 +756,17 @@ class Nand:
     """Energy in J of the dies, by operation."""
 
     read: float
+    """Of reads of pages."""
     program: float
+    """Of programs of pages."""
     erase: float
+    """Of erases of blocks."""
     transfer: float
     """Dies that are loaded or read out, and dies with data that waits for the bus, at their idle current."""
     idle: float
+    """Of dies without work."""
     total: float
+    """Of all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -696,10 +774,12 @@ class Energy:
     """Energy in J by component; total = controller + dram + nand.total + host_interface."""
 
     total: float
+    """Of all components."""
     controller: ActiveIdle
     dram: ActiveIdle
     nand: Nand
     host_interface: float
+    """Of the host interface."""
 
 
 class Components(Mapping[str, float]):
@@ -733,11 +813,17 @@ class EnergyByCause:
     """Energy in J by cause; `shared` is the energy that no single operation causes."""
 
     host: float
+    """For requests of the host."""
     gc: float
+    """Of garbage collection."""
     merge: float
+    """Of merges of log blocks."""
     map: float
+    """Of the map: translation pages, checkpoints."""
     wear: float
+    """Of wear levelling."""
     shared: float
+    """Of what no single operation causes: controller, idle DRAM, idle dies."""
     backup: float = 0.0
     """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
     journal: float = 0.0
@@ -749,6 +835,7 @@ class EnergyTotals:
     """Total energy in J under each idle accounting."""
 
     always_on: float
+    """Everything is on for the whole time."""
     flash_off: float
     """Flash off while no request is outstanding."""
     busy_only: float
@@ -764,9 +851,9 @@ class Efficiency:
     mb_per_j: float | None
     """10^6 bytes read and written / `energy_j.total`."""
     j_per_gb: float | None
-    """`energy_j.total` / 10^9 bytes read and written."""
+    """`energy_j.total` / 10^9 bytes read and written (J/GB)."""
     iops_per_w: float | None
-    """`throughput.iops` / `power_w.mean`: requests / `energy_j.total`."""
+    """`throughput.iops` / `power_w.mean` (IOPS/W): requests / `energy_j.total`."""
     j_per_tb: float | None = None
     """`energy_j.total` / 10^12 bytes read and written."""
     j_per_tb_written: float | None = None
@@ -785,9 +872,9 @@ class Power:
     peak: float | None
     """The highest power at any time."""
     max_100us: float | None
-    """Highest mean over 100 µs."""
+    """Highest mean over 100 µs, of intervals that follow one another from the start of the measured window."""
     max_1s: float | None
-    """Highest mean over 1 s; None for a run shorter than that."""
+    """Highest mean over 1 s, of such intervals; None for a run shorter than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -813,7 +900,9 @@ class Parallelism:
     mean_active_dies: float
     """Mean number of busy dies while at least one is."""
     max_active_dies: int
+    """Largest number of dies busy at the same time."""
     time_at_max_fraction: float
+    """Share of the busy time with that number of busy dies."""
     active_dies_s: list[float]
     """Seconds with n dies busy, n = 0, 1, …"""
 
@@ -837,14 +926,18 @@ class Ledger:
     """Integer times and counts by state and cause, to which another price table can be applied."""
 
     dies: int
+    """Dies in the drive."""
     die_ns: dict[str, dict[str, int]]
     """Die-nanoseconds by state and cause."""
     elapsed_ns: Elapsed
     transfer_die_ns: int
     """Die-nanoseconds of operations while no die's array works."""
     dram_op_ns: int
+    """Time of DRAM operations (rule `per_op`)."""
     map_accesses: int
+    """Look-ups and updates of the map in DRAM."""
     host_interface_ns: int
+    """Time of data transfers over the host interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -868,6 +961,7 @@ class Repriced:
     """The price table of a repriced report, and the keys that it leaves null."""
 
     table: str
+    """Name of the price table."""
     null: list[str]
     """Keys without a value in a repriced report."""
     reason: str

@@ -299,7 +299,7 @@ fn map_histogram(figures: &SsdFigures) -> LatencyHistogram {
 fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<String> {
     let mut warnings = Vec::new();
     let (ledger, total) = (&figures.ledger, figures.ledger.total_ns());
-    if ledger.dram_op_ns > total {
+    if total > 0 && ledger.dram_op_ns > total {
         warnings.push(format!(
             "DRAM operations took {} ns of a run of {total} ns: more than there was; energy.dram.map_access_ns or \
              data_mb_s is too slow for this workload",
@@ -313,6 +313,7 @@ fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<S
             figures.unwritten_reads
         ));
     }
+    warnings.extend(unfinished(figures, firmware, config));
     warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
     warnings.extend(unsettled(figures, config.ssd().device.page_bytes));
     warnings.extend(whole_map_cached(config, firmware));
@@ -331,6 +332,21 @@ fn whole_map_cached(config: &Config, firmware: &Firmware) -> Option<String> {
     })
 }
 
+/// Share of the bytes given to the translation layer that may lack their program at the end of the window without a warning.
+const UNFINISHED_MAX: f64 = 0.01;
+
+/// The warning about writes whose programs end after the window: they are in the divisor of write amplification only.
+fn unfinished(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Option<String> {
+    let WriteBytes { given, programmed, .. } = WriteBytes::of(window, firmware, config);
+    let is_notable = programmed < (1.0 - UNFINISHED_MAX) * given;
+    is_notable.then(|| {
+        format!(
+            "write amplification is too low: {given:.0} bytes were given to the translation layer in the measured window, and \
+             only {programmed:.0} were programmed before its end (measure a longer run, or after a run.warmup)"
+        )
+    })
+}
+
 /// Share of the blocks filled in the window that garbage collection may leave undone at its end without a warning.
 const DEBT_MAX: f64 = 0.1;
 
@@ -342,9 +358,8 @@ fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> 
     is_notable.then(|| {
         format!(
             "collection fell behind: the drive had {owed} erased blocks fewer at the end of the measured window than at its \
-             start, {:.0} % of what was filled in it; a longer run has a higher write amplification (measure after a longer \
-             run.warmup)",
-            100.0 * owed as f64 / filled
+             start, and {filled:.1} were filled in it; a longer run has a higher write amplification (measure after a longer \
+             run.warmup)"
         )
     })
 }
@@ -369,24 +384,46 @@ fn unsettled(window: &SsdFigures, page_bytes: u32) -> Option<String> {
     })
 }
 
+/// Bytes on their way from the host to flash, within the measured window.
+struct WriteBytes {
+    /// That the host wrote: in requests that were taken up, even if they had not completed at the end.
+    asked: f64,
+    /// Of the map units that these touch.
+    touched: f64,
+    /// Given to the translation layer: the same, or what left the write buffer.
+    given: f64,
+    /// Of pages programmed, by any cause: those whose program ended.
+    programmed: f64,
+}
+
+impl WriteBytes {
+    fn of(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Self {
+        let unit_bytes = f64::from(firmware.blocks.geometry().unit_bytes);
+        let HostWrites { host_bytes, host_units, destaged_units } = window.written;
+        let has_buffer = config.ssd().write_buffer.bytes > 0;
+        let touched = host_units as f64 * unit_bytes;
+        WriteBytes {
+            asked: host_bytes as f64,
+            touched,
+            given: if has_buffer { destaged_units as f64 * unit_bytes } else { touched },
+            programmed: window.ledger.programs() as f64 * f64::from(config.ssd().device.page_bytes),
+        }
+    }
+}
+
 fn flash(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Flash {
-    let programs = counts(&window.ledger, OpKind::Program);
-    let unit_bytes = f64::from(firmware.blocks.geometry().unit_bytes);
-    let HostWrites { host_bytes, host_units, destaged_units } = window.written;
     let has_buffer = config.ssd().write_buffer.bytes > 0;
-    let (asked, touched) = (host_bytes as f64, host_units as f64 * unit_bytes);
-    let given = if has_buffer { destaged_units as f64 * unit_bytes } else { touched };
-    let programmed = programs.total as f64 * f64::from(config.ssd().device.page_bytes);
+    let WriteBytes { asked, touched, given, programmed } = WriteBytes::of(window, firmware, config);
     let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
     Flash {
         reads: counts(&window.ledger, OpKind::Read),
+        programs: counts(&window.ledger, OpKind::Program),
         erases: counts(&window.ledger, OpKind::Erase),
         unwritten_reads: window.unwritten_reads,
         write_amplification: ratio(programmed, asked),
         rmw_factor: ratio(touched, asked),
         buffer_factor: ratio(given, touched).filter(|_| has_buffer),
         gc_factor: ratio(programmed, given),
-        programs,
     }
 }
 

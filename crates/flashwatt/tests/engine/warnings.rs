@@ -52,6 +52,19 @@ fn nothing_measured_is_no_complete_run() {
     assert!(report.status.starts_with("failed: run.warmup: nothing was measured"), "{}", report.status);
 }
 
+/// Writes count in write amplification when they are taken up, programs when they end.
+#[test]
+fn writes_still_under_way() {
+    let measured = |warmup: &str| {
+        run(&["workload.uniform.queue_depth=64", "run.measure.requests=100", "run.precondition=empty", warmup])
+    };
+    let too_low = "write amplification is too low: ";
+    let early = measured("run.warmup.requests=0");
+    assert!(early.ssd().flash.gc_factor.is_some_and(|factor| factor < 0.99) && warns(&early, too_low), "{early:?}");
+    let late = measured("run.warmup.requests=1000");
+    assert!(!warns(&late, too_low), "as many were under way at the start: {:?}", late.warnings);
+}
+
 /// A drive whose spare blocks are used up while collection waits is not in balance; one that has been is.
 #[test]
 fn collection_that_falls_behind() {

@@ -416,7 +416,7 @@ fn format(c: &mut Checker, table: &str, name: Option<String>) -> Option<String> 
 fn check_units(c: &mut Checker, table: &str, raw: &raw::Trace) {
     let Some(Ok((format, _))) = raw.format.as_deref().map(find) else { return };
     let given = GivenUnits { time: raw.time_unit, offset: raw.offset_unit, size: raw.size_unit };
-    if let Err((key, fault)) = given.of(format) {
+    if let Err((key, fault)) = given.check(format) {
         let place = c.fault(&format!("{table}.{key}"), "").place;
         c.push(Fault { place, ..*fault });
     }

@@ -166,8 +166,8 @@ pub struct Format {
 pub struct ReadOptions {
     /// The number of the event that stands for a request; 0 where there is no choice.
     pub event: usize,
-    /// What the columns count, if it is not what the format's definition says. Text formats only.
-    pub units: Option<ColumnUnits>,
+    /// What the user says that the columns count. Text formats only.
+    pub given: GivenUnits,
 }
 
 impl Named for Format {
@@ -204,6 +204,11 @@ pub trait Decode: Send {
 
     /// Records and lines so far that are no requests, such as events of other kinds.
     fn others(&self) -> u64;
+
+    /// What the columns count, once the first record was read; `None` in a binary format.
+    fn units(&self) -> Option<ColumnUnits> {
+        None
+    }
 
     /// Lines so far that the format begins with: column names, a version. Nobody needs to be told of them.
     fn headers(&self) -> u64 {
@@ -267,7 +272,7 @@ pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static For
             let fault = Fault::at(place, "the trace's format was not recognised")
                 .found(format!("`{}`", first[..first.len().min(64)].trim_ascii_end().escape_ascii()))
                 .expected(format!("one of {}", names_of(FORMATS)))
-                .help("name it with --format");
+                .help("name it with --format, or give it the columns of csv, time_us,device,op,offset,bytes");
             Err(trace_error(fault))
         }
         _ => {
@@ -289,7 +294,7 @@ pub fn choose_event(input: &mut Input, format: &Format, for_scheduler: bool) -> 
 fn first_event(format: &Format, sample: &[u8], for_scheduler: bool) -> usize {
     let is_there = |event: &usize| {
         let Ok(input) = Input::new(Box::new(io::Cursor::new(sample.to_vec())), "") else { return false };
-        let mut decoder = (format.decode)(input, ReadOptions { event: *event, units: None });
+        let mut decoder = (format.decode)(input, ReadOptions { event: *event, ..ReadOptions::default() });
         loop {
             match decoder.next() {
                 Ok(record) => return record.is_some(),

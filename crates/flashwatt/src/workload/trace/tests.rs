@@ -693,7 +693,7 @@ fn much_that_is_no_request_does_not_deafen() {
     assert!(looks > 50, "{looks}");
 }
 
-/// Columns are identified by position, so a header that names another order or unit is a fault.
+/// Columns are identified by their place, so column names in another order are an error.
 #[test]
 fn column_names_are_read() {
     let csv = |content: &str| message(replay(&Temporary::new("t.csv", content.as_bytes()).cfg(), DRIVE));
@@ -702,12 +702,54 @@ fn column_names_are_read() {
     {
         assert_eq!(csv(&format!("{names}\n{record}")), "no error", "{names}");
     }
-    for names in ["time_us,device,op,bytes,offset", "time_s,device,op,offset,bytes", "foo,bar,baz,quux,corge"] {
+    for names in ["time_us,device,op,bytes,offset", "time_h,device,op,offset,bytes", "foo,bar,baz,quux,corge"] {
         let told = csv(&format!("{names}\n{record}"));
         assert!(told.starts_with("t.csv:1: header: other column names") && told.contains(names), "{told}");
+        assert!(!told.contains("--skip-bad"), "without the line the columns would be read as others: {told}");
+        let skipping = settings::Trace {
+            skip_bad: true,
+            ..Temporary::new("t.csv", format!("{names}\n{record}").as_bytes()).cfg()
+        };
+        assert!(message(replay(&skipping, DRIVE)).contains("t.csv"), "not left out");
     }
     let told = csv(&format!("time_us,device,op,offset,bytes,latency\n{}", "1,0,W,4096,8192,17\n".repeat(3)));
     assert!(told.contains("not recognised") || told.contains("header"), "{told}");
     let told = csv("time_us,device,op,offset,bytes\n1,0,X,4096,8192\n");
     assert!(told.starts_with("t.csv:2: operation: unknown operation"), "{told}");
+}
+
+/// Columns of the kinds of one format under the names of another are not taken for that format.
+#[test]
+fn records_do_not_stand_against_their_column_names() {
+    let file = Temporary::new("t.csv", b"time_us,op,device,offset,bytes\n1,R,0,4096,8192\n2,W,0,4096,8192\n");
+    let told = message(replay(&file.cfg(), DRIVE));
+    assert!(told.contains("not recognised; found `time_us,op,device,offset,bytes`"), "{told}");
+    assert!(told.contains("time_us,device,op,offset,bytes"), "{told}");
+    let named = settings::Trace { format: Some("alibaba".into()), ..file.cfg() };
+    let told = message(replay(&named, DRIVE));
+    assert!(told.starts_with("t.csv:1: header: other column names") && told.contains("`device_id,opcode,"), "{told}");
+}
+
+#[test]
+fn column_names_give_units() {
+    let replayed = |content: &[u8]| brief(&replay(&Temporary::new("t.csv", content).cfg(), DRIVE).expect("good").0);
+    let expected = [(0, 'W', 4096, 8192), (1500, 'R', 0, 4096)];
+    assert_eq!(replayed(b"time_us,device,op,offset,bytes\n1,0,W,4096,8192\n2.5,0,R,0,4096\n"), expected);
+    assert_eq!(replayed(b"time_ns,device,op,offset_sectors,size_kib\n1,0,W,8,8\n1501,0,R,0,4\n"), expected);
+    assert_eq!(
+        replayed(b"# a comment\ntime (s),device,op,offset,bytes\n1,0,W,4096,8192\n1.0000015,0,R,0,4096\n"),
+        expected
+    );
+    assert_eq!(replayed(b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n10,web,0,Write,4096,8192,1\n25,web,0,Read,0,4096,1\n"), expected);
+}
+
+#[test]
+fn column_names_and_given_units_agree() {
+    let file = Temporary::new("t.csv", b"time_ns,device,op,offset,bytes\n1,0,W,4096,8192\n1501,0,R,0,4096\n");
+    let given = |unit| settings::Trace { time_unit: Some(unit), ..file.cfg() };
+    let (requests, _) = replay(&given(settings::TimeUnit::Nanosecond), DRIVE).expect("the same unit twice");
+    assert_eq!(requests[1].arrival_ns, 1500);
+    let told = message(replay(&given(settings::TimeUnit::Microsecond), DRIVE));
+    assert!(told.starts_with("t.csv:1: header: the column names give another unit than the configuration"), "{told}");
+    assert!(told.ends_with("found `time_ns,device,op,offset,bytes`; expected time_unit = \"us\""), "{told}");
 }

@@ -1,9 +1,8 @@
 //! Alibaba's block traces (Li et al.: *An In-Depth Analysis of Cloud Block Storage Workloads*, IISWC 2020).
 
 use super::super::read::column_units::{ColumnUnits, Tick};
-use super::super::read::text::{
-    Bad, Commas, Headed, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range,
-};
+use super::super::read::header::{Column, Header};
+use super::super::read::text::{Bad, Commas, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
 use super::super::{Format, LogPoint, Record, believed};
 use super::nbd::Nbd;
 use super::spc::R_OR_W;
@@ -20,8 +19,8 @@ pub const FORMAT: Format = Format {
     units: Some(Alibaba::UNITS),
     example: b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n",
     // The columns of an nbd log are of the same kinds, but its last one is 0 or 1: no time of these years.
-    detect: |sample| looks_like(Headed::<Alibaba>::default(), sample) && !looks_like(Headed::<Nbd>::default(), sample),
-    decode: |input, reading| Text::boxed(input, Headed::<Alibaba>::default(), reading.units),
+    detect: |sample| looks_like(Alibaba, sample) && !looks_like(Nbd, sample),
+    decode: |input, reading| Text::boxed(input, Alibaba, reading.given),
 };
 
 #[derive(Default)]
@@ -29,6 +28,17 @@ struct Alibaba;
 
 impl LineFormat for Alibaba {
     const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::US);
+    const HEADER: Option<&'static Header> = Some(&Header {
+        columns: &[
+            Column::Plain(&["device_id", "device", "volume", "volume_id"]),
+            Column::Plain(&["opcode", "op", "operation"]),
+            Column::Offset(&["offset"]),
+            Column::Size(&["length", "size"]),
+            Column::Time(&["timestamp", "time"]),
+        ],
+        optional: 0,
+        expected: "`device_id,opcode,offset,length,timestamp` in this order, or no line of names",
+    });
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {

@@ -26,7 +26,7 @@ pub const FORMAT: Format = Format {
     example: b"5767168\t\t8\t\t4096\t\t5\t\t12.250417\t\t12.250431\t\t12.250460\t\t12.251873\n\
                1884176\t\t64\t\t32768\t\t0\t\t12.263020\t\t12.263035\t\t12.263049\t\t12.263998\n",
     detect: |sample| looks_like(Biotracer, sample),
-    decode: |input, reading| Text::boxed(input, Biotracer, reading.units),
+    decode: |input, reading| Text::boxed(input, Biotracer, reading.given),
 };
 
 /// Sectors of a page, of which sizes are multiples.

@@ -26,7 +26,7 @@ pub const FORMAT: Format = Format {
                8,16   3        9     0.001795683  3557  C   R 4938888 + 256 [0]\n\
                CPU0 (8,16):\n Reads Queued:           0,        0KiB\n",
     detect: |sample| (0..EVENTS.len()).any(|event| looks_like(Blkparse::new(event), sample)),
-    decode: |input, reading| Text::boxed(input, Blkparse::new(reading.event), reading.units),
+    decode: |input, reading| Text::boxed(input, Blkparse::new(reading.event), reading.given),
 };
 
 /// Issued to the driver, queued, completed.

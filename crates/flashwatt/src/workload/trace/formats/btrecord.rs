@@ -24,7 +24,7 @@ pub const FORMAT: Format = Format {
         b"------------------\n   0.000000000   1\n------------------\n\t1 4938888\t       256\n------------------\n   \
                0.004500120   2\n------------------\n\t0     2048\t         8\n\t0     2056\t        16\n",
     detect: |sample| sample.starts_with(b"---") && looks_like(Btrecord::default(), sample),
-    decode: |input, reading| Text::boxed(input, Btrecord::default(), reading.units),
+    decode: |input, reading| Text::boxed(input, Btrecord::default(), reading.given),
 };
 
 #[derive(Default)]

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::header::{Column, Header};
 use super::super::read::text::{
-    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, number, operation, range,
+    Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, number, operation, range,
 };
 use super::super::{Format, LogPoint, Process, Record, believed};
 use super::linux::process;
@@ -22,7 +23,7 @@ pub const FORMAT: Format = Format {
     units: Some(Csv::UNITS),
     example: b"time_us,device,op,offset,bytes\n0.000,0,W,155429888,4096\n52429.125,0,R,28465152,4096\n91750,1,F,0,0\n",
     detect,
-    decode: |input, reading| Text::boxed(input, Headed::<Csv>::default(), reading.units),
+    decode: |input, reading| Text::boxed(input, Csv, reading.given),
 };
 
 /// The line of column names that is written, for records that name no process.
@@ -30,10 +31,14 @@ pub const HEADER: &str = "time_us,device,op,offset,bytes,fua";
 /// The line of column names that is written, for records of which some name a process. `sync`: does somebody wait for it?
 pub const HEADER_WITH_PROCESS: &str = "time_us,device,op,offset,bytes,fua,process,sync";
 
-/// Recognition, for formats with columns of the same kinds: by the records, or by the column names.
+/// Recognition, for formats with columns of the same kinds: by the records, or by the column names. Records of this format
+/// under other column names are recognised too: the error then says which names are expected.
 pub fn detect(sample: &[u8]) -> bool {
-    let first = sample.split(|&c| c == b'\n').find(|line| !line.starts_with(b"#")).unwrap_or_default();
-    looks_like(Headed::<Csv>::default(), sample) || Csv::is_header(first)
+    let comments = sample.split_inclusive(|&c| c == b'\n').take_while(|line| line.starts_with(b"#"));
+    let lines = &sample[comments.map(<[u8]>::len).sum()..];
+    let (first, others) = lines.split_at(lines.iter().position(|&c| c == b'\n').unwrap_or(lines.len()));
+    let records = if Csv.has_names(first) { others } else { lines };
+    looks_like(Csv, records) || Csv::HEADER.is_some_and(|header| header.units(first).is_some())
 }
 
 /// Writes a record as a line of this format. With the columns of processes nothing is lost.
@@ -86,19 +91,20 @@ struct Csv;
 
 impl LineFormat for Csv {
     const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::US);
-    const NAMES: &'static [&'static [&'static str]] = &[
-        &["time_us", "time", "timestamp_us", "timestamp", "time (us)", "time (µs)"],
-        &["device", "dev", "disk", "volume", "device_id"],
-        &["op", "operation", "opcode", "type", "kind", "rw", "r/w"],
-        &["offset", "offset_bytes", "offset_b", "offset (b)", "off", "address_bytes"],
-        &["bytes", "size", "size_bytes", "length", "length_bytes", "len", "size (b)"],
-        &["fua"],
-        &["process", "pid", "process_id"],
-        &["sync", "is_sync"],
-    ];
-    const HEADER: &'static str =
-        "`time_us,device,op,offset,bytes` (and `fua`, `process`, `sync`) in this order, or no line of names";
-    const OPTIONAL: usize = 3;
+    const HEADER: Option<&'static Header> = Some(&Header {
+        columns: &[
+            Column::Time(&["time", "timestamp"]),
+            Column::Plain(&["device", "dev", "disk", "volume", "device_id"]),
+            Column::Plain(&["op", "operation", "opcode", "type", "kind", "rw", "r/w"]),
+            Column::Offset(&["offset", "off", "address"]),
+            Column::Size(&["size", "length", "len"]),
+            Column::Plain(&["fua"]),
+            Column::Plain(&["process", "pid", "process_id"]),
+            Column::Plain(&["sync", "is_sync"]),
+        ],
+        optional: 3,
+        expected: "`time_us,device,op,offset,bytes` (and `fua`, `process`, `sync`) in this order, with any units (`time_ns`, `offset_sectors`), or no line of names",
+    });
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {

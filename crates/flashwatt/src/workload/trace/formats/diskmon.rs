@@ -17,7 +17,7 @@ pub const FORMAT: Format = Format {
     units: Some(Diskmon::UNITS),
     example: b"0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8\n1\t0.016375\t0.00012398\t0\tRead\t108745397\t8\n",
     detect: |sample| looks_like(Diskmon, sample),
-    decode: |input, reading| Text::boxed(input, Diskmon, reading.units),
+    decode: |input, reading| Text::boxed(input, Diskmon, reading.given),
 };
 
 struct Diskmon;

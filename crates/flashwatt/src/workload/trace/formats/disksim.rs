@@ -18,7 +18,7 @@ pub const FORMAT: Format = Format {
     example: b"0.000 5 174224064 16 1\n0.221 5 162947904 16 0\n2.516000 5 176275232 640 1\n",
     // SSDsim's lines look the same but for their times, which are whole.
     detect: |sample| sample.contains(&b'.') && looks_like(Disksim, sample),
-    decode: |input, reading| Text::boxed(input, Disksim, reading.units),
+    decode: |input, reading| Text::boxed(input, Disksim, reading.given),
 };
 
 struct Disksim;

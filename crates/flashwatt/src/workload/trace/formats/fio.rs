@@ -22,7 +22,7 @@ pub const FORMAT: Format = Format {
     example: b"fio version 3 iolog\n2 /dev/sdb add\n872 /dev/sdb open\n878 /dev/sdb write 0 16384\n\
                900 /dev/sdb read 4096 4096\n950 /dev/sdb datasync 0 0\n990 /dev/sdb trim 8192 4096\n1000 /dev/sdb close\n",
     detect: |sample| sample.starts_with(b"fio version ") && looks_like(Fio::default(), sample),
-    decode: |input, reading| Text::boxed(input, Fio::default(), reading.units),
+    decode: |input, reading| Text::boxed(input, Fio::default(), reading.given),
 };
 
 /// A log of more files than this is damaged.

@@ -18,7 +18,7 @@ pub const FORMAT: Format = Format {
     units: Some(Fiu::UNITS),
     example: b"0 0 160806224 8 0 3f4fc2833a17\n1851 0 73397240 8 1 2e568877a8c6\n",
     detect: |sample| looks_like(Fiu, sample),
-    decode: |input, reading| Text::boxed(input, Fiu, reading.units),
+    decode: |input, reading| Text::boxed(input, Fiu, reading.given),
 };
 
 struct Fiu;

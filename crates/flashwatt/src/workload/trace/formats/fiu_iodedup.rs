@@ -18,7 +18,7 @@ pub const FORMAT: Format = Format {
     units: Some(FiuIodedup::UNITS),
     example: b"89967404415337 4892 syslogd 904265560 8 W 6 0 531e779039be\n89967404480000 4892 cron 283193184 8 R 6 0 56f11b71\n",
     detect: |sample| looks_like(FiuIodedup, sample),
-    decode: |input, reading| Text::boxed(input, FiuIodedup, reading.units),
+    decode: |input, reading| Text::boxed(input, FiuIodedup, reading.given),
 };
 
 struct FiuIodedup;

@@ -29,7 +29,7 @@ pub const FORMAT: Format = Format {
                4124,350.000,746667,RD_IN,1,30737997,102,2,0,0,314713704,96,308972,6,2,144.831\n\
                4152,400.500,854400,WR_OUT,2,30738997,101,1,1,1,225443192,8,121408,6,1,56.910\n",
     detect: |sample| looks_like(Hfplayer, sample),
-    decode: |input, reading| Text::boxed(input, Hfplayer, reading.units),
+    decode: |input, reading| Text::boxed(input, Hfplayer, reading.given),
 };
 
 const COMMANDS: &Operations = &[

@@ -1,8 +1,9 @@
 //! MSR Cambridge's format (Narayanan, Donnelly, Rowstron: *Write Off-Loading*, FAST 2008), from Windows' event tracing.
 
 use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::header::{Column, Header};
 use super::super::read::text::{
-    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
+    Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
@@ -19,8 +20,8 @@ pub const FORMAT: Format = Format {
     units: Some(Msr::UNITS),
     example:
         b"128166372003061629,web,0,Read,7014609920,24576,41286\n128166372016382155,web,0,Write,2517917696,4096,704\n",
-    detect: |sample| looks_like(Headed::<Msr>::default(), sample),
-    decode: |input, reading| Text::boxed(input, Headed::<Msr>::default(), reading.units),
+    detect: |sample| looks_like(Msr::default(), sample),
+    decode: |input, reading| Text::boxed(input, Msr::default(), reading.given),
 };
 
 /// Windows' words.
@@ -38,6 +39,19 @@ struct Msr {
 
 impl LineFormat for Msr {
     const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::FILETIME);
+    const HEADER: Option<&'static Header> = Some(&Header {
+        columns: &[
+            Column::Time(&["timestamp", "time"]),
+            Column::Plain(&["hostname", "host"]),
+            Column::Plain(&["disknumber", "disk_number", "disk"]),
+            Column::Plain(&["type", "op", "operation"]),
+            Column::Offset(&["offset"]),
+            Column::Size(&["size", "length"]),
+            Column::Plain(&["responsetime", "response_time", "latency"]),
+        ],
+        optional: 0,
+        expected: "`Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime` in this order, or no line of names",
+    });
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {

@@ -4,8 +4,9 @@
 //! that supports either does both in its map. `X` (disconnect) is no request.
 
 use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::header::{Column, Header};
 use super::super::read::text::{
-    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
+    Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, LogPoint, Record, believed};
 use super::csv::flag;
@@ -23,8 +24,8 @@ pub const FORMAT: Format = Format {
     units: Some(Nbd::UNITS),
     example: b"3605361179,R,0,4096,0\n3608905867,W,4096,4096,1\n3700000000,F,0,0,0\n3800000000,T,8192,65536,0\n\
                3900000000,Z,0,65536,0\n4000000000,X,0,0,0\n",
-    detect: |sample| looks_like(Headed::<Nbd>::default(), sample),
-    decode: |input, reading| Text::boxed(input, Headed::<Nbd>::default(), reading.units),
+    detect: |sample| looks_like(Nbd, sample),
+    decode: |input, reading| Text::boxed(input, Nbd, reading.given),
 };
 
 const LETTERS: &Operations = &[
@@ -41,6 +42,17 @@ pub struct Nbd;
 
 impl LineFormat for Nbd {
     const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::NS);
+    const HEADER: Option<&'static Header> = Some(&Header {
+        columns: &[
+            Column::Time(&["time", "timestamp"]),
+            Column::Plain(&["op", "operation", "type"]),
+            Column::Offset(&["offset"]),
+            Column::Size(&["size", "length", "count"]),
+            Column::Plain(&["fua"]),
+        ],
+        optional: 0,
+        expected: "`time_ns,op,offset,bytes,fua` in this order, or no line of names",
+    });
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {

@@ -19,7 +19,7 @@ pub const FORMAT: Format = Format {
     units: Some(Spc::UNITS),
     example: b"0,303,4096,w,0.000000\n1,240840,4096,R,0.026214\n0,311,8192,W,0.078643\n",
     detect: |sample| looks_like(Spc, sample),
-    decode: |input, reading| Text::boxed(input, Spc, reading.units),
+    decode: |input, reading| Text::boxed(input, Spc, reading.given),
 };
 
 /// `r` or `w`, in either case.

@@ -19,7 +19,7 @@ pub const FORMAT: Format = Format {
     units: Some(Ssdsim::UNITS),
     example: b"0 0 303 8 0\n26214000 1 240840 8 1\n26214001 0 311 16 0\n",
     detect: |sample| looks_like(Ssdsim, sample),
-    decode: |input, reading| Text::boxed(input, Ssdsim, reading.units),
+    decode: |input, reading| Text::boxed(input, Ssdsim, reading.given),
 };
 
 /// SSDsim's, MQSim's and FIU's: 1 reads, 0 writes.

@@ -5,9 +5,8 @@
 //! knows then whether it was a read or a write: such a line is no request.
 
 use super::super::read::column_units::{ColumnUnits, Tick};
-use super::super::read::text::{
-    Bad, Commas, Headed, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range,
-};
+use super::super::read::header::{Column, Header};
+use super::super::read::text::{Bad, Commas, LineColumns, LineFormat, Text, TextLine, looks_like, operation, range};
 use super::super::{Format, LogPoint, Record, believed};
 use super::csv;
 use super::spc::R_OR_W;
@@ -25,8 +24,8 @@ pub const FORMAT: Format = Format {
     example: b"Timestamp,Response,IOType,LUN,Offset,Size\n1455592140.05907,0.000127,R,0,102400,4096\n\
                1455592140.06100,,W,1,204800,8192\n",
     // A CSV line with the FUA column has columns of the same kinds, but its last one is 0 or 1: no size of these traces.
-    detect: |sample| looks_like(Headed::<Systor>::default(), sample) && !csv::detect(sample),
-    decode: |input, reading| Text::boxed(input, Headed::<Systor>::default(), reading.units),
+    detect: |sample| looks_like(Systor, sample) && !csv::detect(sample),
+    decode: |input, reading| Text::boxed(input, Systor, reading.given),
 };
 
 #[derive(Default)]
@@ -34,9 +33,18 @@ struct Systor;
 
 impl LineFormat for Systor {
     const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::S);
-    const NAMES: &'static [&'static [&'static str]] =
-        &[&["timestamp"], &["response", "response_time"], &["iotype"], &["lun"], &["offset"], &["size"]];
-    const HEADER: &'static str = "`Timestamp,Response,IOType,LUN,Offset,Size`, or no line of names";
+    const HEADER: Option<&'static Header> = Some(&Header {
+        columns: &[
+            Column::Time(&["timestamp"]),
+            Column::Plain(&["response", "response_time"]),
+            Column::Plain(&["iotype"]),
+            Column::Plain(&["lun"]),
+            Column::Offset(&["offset"]),
+            Column::Size(&["size"]),
+        ],
+        optional: 0,
+        expected: "`Timestamp,Response,IOType,LUN,Offset,Size` in this order, or no line of names",
+    });
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {

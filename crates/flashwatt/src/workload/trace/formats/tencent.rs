@@ -2,8 +2,9 @@
 //! them, requests come in bursts of a second's worth, so that a closed loop often makes more sense.
 
 use super::super::read::column_units::{ColumnUnits, Tick};
+use super::super::read::header::{Column, Header};
 use super::super::read::text::{
-    Bad, Commas, Headed, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
+    Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, LogPoint, Record, believed};
 use crate::connector::RequestKind;
@@ -19,8 +20,8 @@ pub const FORMAT: Format = Format {
     tried: false,
     units: Some(Tencent::UNITS),
     example: b"1538323200,12910952,128,0,1063\n1538323200,6338688,8,1,1627\n",
-    detect: |sample| looks_like(Headed::<Tencent>::default(), sample),
-    decode: |input, reading| Text::boxed(input, Headed::<Tencent>::default(), reading.units),
+    detect: |sample| looks_like(Tencent, sample),
+    decode: |input, reading| Text::boxed(input, Tencent, reading.given),
 };
 
 const ZERO_IS_READ: &Operations = &[(b"0", RequestKind::Read), (b"1", RequestKind::Write)];
@@ -30,6 +31,17 @@ struct Tencent;
 
 impl LineFormat for Tencent {
     const UNITS: ColumnUnits = ColumnUnits::sectors(Tick::S);
+    const HEADER: Option<&'static Header> = Some(&Header {
+        columns: &[
+            Column::Time(&["timestamp", "time"]),
+            Column::Offset(&["offset"]),
+            Column::Size(&["size", "length"]),
+            Column::Plain(&["iotype", "io_type", "op", "operation"]),
+            Column::Plain(&["volumeid", "volume_id", "volume"]),
+        ],
+        optional: 0,
+        expected: "`Timestamp,Offset,Size,IOType,VolumeID` in this order, or no line of names",
+    });
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {

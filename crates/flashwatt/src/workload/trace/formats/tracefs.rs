@@ -29,7 +29,7 @@ pub const FORMAT: Format = Format {
         memmem::find(sample, b": block_").is_some()
             && (0..EVENTS.len()).any(|event| looks_like(Tracefs::new(event), sample))
     },
-    decode: |input, reading| Text::boxed(input, Tracefs::new(reading.event), reading.units),
+    decode: |input, reading| Text::boxed(input, Tracefs::new(reading.event), reading.given),
 };
 
 /// Issued to the driver, queued, completed.

@@ -27,7 +27,7 @@ pub const FORMAT: Format = Format {
                Time Stamp (microseconds)\n2147483692,4096,1,write,6322464,2756778716647\n\
                2147483769,8192,2,read,6234880,2756783857269\n",
     detect: |sample| looks_like(VscsiCsv, sample),
-    decode: |input, reading| Text::boxed(input, VscsiCsv, reading.units),
+    decode: |input, reading| Text::boxed(input, VscsiCsv, reading.given),
 };
 
 const READ_OR_WRITE: &Operations = &[(b"read", RequestKind::Read), (b"write", RequestKind::Write)];

@@ -84,17 +84,29 @@ impl GivenUnits {
         GivenUnits { time: cfg.time_unit, offset: cfg.offset_unit, size: cfg.size_unit }
     }
 
-    /// What a format's columns count; `None` for a binary one. An error, with its key, if a unit is given for one.
-    pub fn of(&self, format: &Format) -> Result<Option<ColumnUnits>, (&'static str, Box<Fault>)> {
-        let Some(own) = format.units else { return self.none_for(format).map(|()| None) };
-        Ok(Some(ColumnUnits {
+    /// These units, and those of `own` where there is none.
+    pub fn or(&self, own: ColumnUnits) -> ColumnUnits {
+        ColumnUnits {
             time: self.time.map_or(own.time, Tick::of),
             offset_bytes: self.offset.map_or(own.offset_bytes, LengthUnit::bytes),
             size_bytes: self.size.map_or(own.size_bytes, LengthUnit::bytes),
-        }))
+        }
     }
 
-    fn none_for(&self, format: &Format) -> Result<(), (&'static str, Box<Fault>)> {
+    /// These units and those that a file's column names give. An error, with the key and the unit given, if both give one
+    /// and they differ.
+    pub fn with(&self, named: &GivenUnits) -> Result<GivenUnits, (&'static str, &'static str)> {
+        let time = agreed(self.time, named.time).map_err(|unit| ("time_unit", unit.name()))?;
+        let offset = agreed(self.offset, named.offset).map_err(|unit| ("offset_unit", unit.name()))?;
+        let size = agreed(self.size, named.size).map_err(|unit| ("size_unit", unit.name()))?;
+        Ok(GivenUnits { time, offset, size })
+    }
+
+    /// An error, with its key, if a unit is given for a binary format.
+    pub fn check(&self, format: &Format) -> Result<(), (&'static str, Box<Fault>)> {
+        if format.units.is_some() {
+            return Ok(());
+        }
         let given = [
             ("time_unit", self.time.map(TimeUnit::name)),
             ("offset_unit", self.offset.map(LengthUnit::name)),
@@ -104,5 +116,13 @@ impl GivenUnits {
         let what = format!("the format {} is binary: its units are fixed", format.name);
         let fault = Fault::key(format!("workload.trace.{key}"), what).found(format!("`{unit}`"));
         Err((key, Box::new(fault.expected("no unit"))))
+    }
+}
+
+/// The one unit of both, or of either; the one given if they differ.
+fn agreed<U: Copy + PartialEq>(given: Option<U>, named: Option<U>) -> Result<Option<U>, U> {
+    match (given, named) {
+        (Some(given), Some(named)) if given != named => Err(given),
+        _ => Ok(given.or(named)),
     }
 }

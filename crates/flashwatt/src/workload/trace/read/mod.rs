@@ -2,6 +2,7 @@
 
 pub(super) mod census;
 pub(super) mod column_units;
+pub(super) mod header;
 pub(super) mod input;
 pub(super) mod meter;
 pub(super) mod reader;

@@ -9,7 +9,7 @@ use super::super::{
     trace_error,
 };
 use super::census::Census;
-use super::column_units::{ColumnUnits, GivenUnits};
+use super::column_units::GivenUnits;
 use super::input::Gauge;
 use super::seal::Seal;
 use crate::error::{Error, Fault, Place};
@@ -44,10 +44,6 @@ pub struct Reader {
     unusual_event: Option<&'static str>,
     /// Whether a host's scheduler gets the requests.
     for_scheduler: bool,
-    /// What the columns count; `None` in a binary format.
-    units: Option<ColumnUnits>,
-    /// The unit of times is given, and not that of the format's column.
-    time_given: bool,
     census: Census,
     gauge: Gauge,
     skip_bad: bool,
@@ -78,20 +74,19 @@ impl Reader {
             None => recognise(&mut input, for_scheduler)?,
         };
         let is_unusual = event > 0 && (named.is_none() || (for_scheduler && !is_chosen));
-        let units = GivenUnits::by(cfg).of(format).map_err(|(_, fault)| Error::from(*fault))?;
+        let given = GivenUnits::by(cfg);
+        given.check(format).map_err(|(_, fault)| Error::from(*fault))?;
         let mut devices = cfg.devices.clone();
         devices.sort_unstable();
         Ok(Reader {
             marked: if for_scheduler { logged::marked(&mut input)? } else { None },
             gauge: input.gauge(),
-            decoder: (format.decode)(input, ReadOptions { event, units }),
+            decoder: (format.decode)(input, ReadOptions { event, given }),
             path: path.to_path_buf(),
             format,
             event,
             unusual_event: format.events.get(event).copied().filter(|_| is_unusual),
             for_scheduler,
-            units,
-            time_given: cfg.time_unit.is_some(),
             census: Census::default(),
             skip_bad: cfg.skip_bad,
             devices,
@@ -150,7 +145,8 @@ impl Reader {
 
     /// A place in a record that was read.
     pub fn place_at(&self, position: u64, column: &str) -> Place {
-        match self.units.filter(|_| self.time_given && column.starts_with("time (")) {
+        let own = self.format.units.map(|own| own.time);
+        match self.decoder.units().filter(|units| Some(units.time) != own && column.starts_with("time (")) {
             Some(units) => self.decoder.place(position, &format!("time ({})", units.time_name())),
             None => self.decoder.place(position, column),
         }
@@ -163,7 +159,7 @@ impl Reader {
 
     /// What no drive could have done, in words: a unit that is not what the format says.
     pub fn doubts(&self) -> Vec<String> {
-        self.units.map(|units| self.census.doubts(&units)).unwrap_or_default()
+        self.decoder.units().map(|units| self.census.doubts(&units)).unwrap_or_default()
     }
 
     /// The format's name, with the event that stands for a request if that is not the usual one.

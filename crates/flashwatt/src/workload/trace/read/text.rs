@@ -1,7 +1,8 @@
 //! What the text formats share: columns, exact numbers, and what to say of a record that is not as it should be.
 
-use super::super::{Decode, Halt, Record};
-use super::column_units::{ColumnUnits, Tick};
+use super::super::{Decode, Halt, Record, trace_error};
+use super::column_units::{ColumnUnits, GivenUnits, Tick};
+use super::header::Header;
 use super::input::{Input, Line};
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
@@ -462,43 +463,68 @@ pub trait LineFormat {
     /// Decodes one line, which is neither blank nor a comment. `units` says what its columns count.
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>>;
 
-    /// Is a first line, which is no record, a line of this format's column names? Those that it may have stand in
-    /// [`Self::NAMES`]; where that is empty any names are taken.
-    fn is_header(line: &[u8]) -> bool {
-        if Self::NAMES.is_empty() {
-            return line.first().is_some_and(u8::is_ascii_alphabetic);
-        }
-        let mut columns = Self::NAMES.iter();
-        let mut fields = line.split(|&c| c == b',').map(|name| trimmed(name).to_ascii_lowercase());
-        fields.all(|name| columns.next().is_some_and(|names| names.iter().any(|known| known.as_bytes() == name)))
-            && columns.len() <= Self::OPTIONAL
-    }
+    /// The column names that a file may begin with; `None` if files of this format never do.
+    const HEADER: Option<&'static Header> = None;
 
-    /// For each column, what it may be called, in lower case.
-    const NAMES: &'static [&'static [&'static str]] = &[];
-    /// What the names are expected to be, for people.
-    const HEADER: &'static str = "";
-    /// How many of the last columns may be missing.
-    const OPTIONAL: usize = 0;
+    /// Is this first line one of column names? It is no record and begins with a letter.
+    fn has_names(&mut self, line: &[u8]) -> bool {
+        Self::HEADER.is_some()
+            && line.first().is_some_and(u8::is_ascii_alphabetic)
+            && self.line(line, &Self::UNITS).is_err()
+    }
 }
 
 /// The decoder of a [`LineFormat`].
 pub struct Text<F> {
     input: Input,
     format: F,
+    given: GivenUnits,
     units: ColumnUnits,
     /// The request that follows the flush just given.
     after_flush: Option<Record>,
     at_start: bool,
+    /// The next line may be one of column names.
+    at_names: bool,
     others: u64,
     headers: u64,
 }
 
 impl<F: LineFormat + Send + 'static> Text<F> {
-    /// Decodes `input` by `format`; its columns count what its definition says unless `units` are given.
-    pub fn boxed(input: Input, format: F, units: Option<ColumnUnits>) -> Box<dyn Decode> {
-        let units = units.unwrap_or(F::UNITS);
-        Box::new(Text { input, format, units, after_flush: None, at_start: true, others: 0, headers: 0 })
+    /// Decodes `input` by `format`. Its columns count what is given, or what the line of names says, or what the format's
+    /// definition says.
+    pub fn boxed(input: Input, format: F, given: GivenUnits) -> Box<dyn Decode> {
+        Box::new(Text {
+            input,
+            format,
+            given,
+            units: given.or(F::UNITS),
+            after_flush: None,
+            at_start: true,
+            at_names: F::HEADER.is_some(),
+            others: 0,
+            headers: 0,
+        })
+    }
+}
+
+impl<F: LineFormat + Send> Text<F> {
+    /// Takes the units from a line of column names. Other names than the format's mean other columns: an error, not a guess,
+    /// and no record that could be left out.
+    #[cold]
+    fn read_names(&mut self, header: &Header, line: &[u8]) -> Result<(), Error> {
+        let place = self.place(self.position(), "header");
+        let fault = |what: String| Fault::at(place, what).found(quoted(line));
+        let Some(named) = header.units(line) else {
+            let fault = fault("other column names than this format's".into()).expected(header.expected);
+            return Err(trace_error(fault));
+        };
+        let units = self.given.with(&named).map_err(|(key, given)| {
+            let what = "the column names give another unit than the configuration".into();
+            trace_error(fault(what).expected(format!("{key} = \"{given}\"")))
+        })?;
+        self.units = units.or(F::UNITS);
+        self.headers += 1;
+        Ok(())
     }
 }
 
@@ -518,6 +544,14 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                 Line::End => return Ok(None),
             };
             if is_empty_or_comment(line) {
+                continue;
+            }
+            if std::mem::take(&mut self.at_names)
+                && let Some(header) = F::HEADER
+                && self.format.has_names(line)
+            {
+                let line = line.to_vec();
+                self.read_names(header, &line)?;
                 continue;
             }
             match self.format.line(line, &self.units)? {
@@ -543,6 +577,10 @@ impl<F: LineFormat + Send> Decode for Text<F> {
         Place { file, line: Some(position), key: Some(column.to_string()), ..Place::default() }
     }
 
+    fn units(&self) -> Option<ColumnUnits> {
+        Some(self.units)
+    }
+
     fn others(&self) -> u64 {
         self.others
     }
@@ -561,44 +599,24 @@ fn is_empty_or_comment(line: &[u8]) -> bool {
     }
 }
 
-/// A format whose file may begin with a line of column names: a first line that is no record and begins with a letter. Other
-/// names than the format's mean other columns, or other units: an error, not a guess.
-#[derive(Default)]
-pub struct Headed<F> {
-    format: F,
-    past_first: bool,
-}
-
-impl<F: LineFormat> LineFormat for Headed<F> {
-    const UNITS: ColumnUnits = F::UNITS;
-
-    #[inline]
-    fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
-        let entry = self.format.line(line, units);
-        if self.past_first {
-            return entry;
-        }
-        self.past_first = true;
-        match entry {
-            Err(_) if F::is_header(line) => Ok(TextLine::Header),
-            Err(_) if line.first().is_some_and(u8::is_ascii_alphabetic) => {
-                Err(Bad::field("header", "other column names than this format's", line, F::HEADER))
-            }
-            entry => entry,
-        }
-    }
-}
-
 /// Lines of a sample that recognition looks at.
 const SAMPLE_LINES: usize = 32;
 
 /// Do this sample's lines look like this format? At least half of the first lines do, and one of those is a request, so
 /// that a file with a few damaged records at its start is still recognised (and then the record is named). A request of no
-/// length, or of too large a one, is one of its format.
+/// length, or of too large a one, is one of its format. Other column names than the format's are not.
 pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
     let (mut good, mut bad, mut requests) = (0, 0, 0);
     for line in sample.split(|&c| c == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {
         if is_empty_or_comment(line) {
+            continue;
+        }
+        if good + bad == 0 && format.has_names(line) {
+            let is_own = F::HEADER.is_some_and(|header| header.units(line).is_some());
+            if !is_own {
+                return false;
+            }
+            good += 1;
             continue;
         }
         match format.line(line, &F::UNITS) {
