@@ -288,7 +288,10 @@ def test_a_list_shows_the_options_of_a_name(flashwatt: Cli) -> None:
     entry = json.loads(flashwatt("list", "gc", "d_choices", "--json").stdout)
     assert [(one["key"], one["default"]) for one in entry["options"]] == [("gc.policy.d_choices.d", 10.0)]
     shown = flashwatt("list", "formats", "csv").stdout
-    for words in ("Columns: time (µs, may have a fraction), device,", "\n    time_us,device,op,offset,bytes\n    0.000,0,W,"):
+    for words in (
+        "Columns: time (µs, may have a fraction), device,",
+        "\n    time_us,device,op,offset,bytes\n    0.000,0,W,",
+    ):
         assert words in shown
     result = flashwatt("list", "ftls", "dfl")
     assert result.returncode == 2

@@ -121,7 +121,10 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 )
 @click.option("--fio", type=FIO_JOB, metavar="JOB.fio", help="Run the jobs of this fio job file, in simulated time.")
 @click.option(
-    "--requests", type=Quantity("run.measure.requests", 1), metavar="N", help="Measure N requests, then stop; fewer if the workload ends before."
+    "--requests",
+    type=Quantity("run.measure.requests", 1),
+    metavar="N",
+    help="Measure N requests, then stop; fewer if the workload ends before.",
 )
 @overriding("Override any key: device.channels=4.")
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write report.json (and the plots) there.")

@@ -578,8 +578,9 @@ class Flash:
     unwritten_reads: int
     """Logical pages read that were never written."""
     write_amplification: float | None
-    """Bytes programmed / bytes that the host wrote (WAF) = `rmw_factor` × `buffer_factor` (1 without a buffer) × `gc_factor`.
-    Writes count when the drive takes them up and programs when they end, so that a short run may have less than 1.
+    """Bytes programmed / bytes that the host wrote (WAF) = `rmw_factor` × `buffer_factor` (1 without a buffer) ×
+    `gc_factor`. Writes count when the drive takes them up and programs when they end, so that a short run may have
+    less than 1.
 
     None if the host wrote nothing."""
     rmw_factor: float | None

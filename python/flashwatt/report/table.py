@@ -478,7 +478,7 @@ def _of_flash(report: Json) -> Iterator[tuple[str, str]]:
         yield "write buffer", f"{coalesced} of {count(buffer['writes'])} writes coalesced, {hits} read hits"
     if erases:
         mean = erases["mean"]
-        yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']}) since the start"
+        yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']})"
 
 
 def _replay(replay: Json) -> Iterator[tuple[str, str]]:
