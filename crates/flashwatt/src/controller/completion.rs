@@ -77,9 +77,9 @@ impl Controller {
             let state = &mut self.channels[channel.idx()];
             state.data_waits |= 1 << way;
             self.dies[die.idx()].stage = OpStage::DataWait;
-            if let Some(places) = &mut self.many_ways {
+            if let Some(numbers) = &mut self.many_ways {
                 cold_path();
-                places.data_waits(die, self.ops[self.dies[die.idx()].running].seq);
+                numbers.data_waits(die, self.ops[self.dies[die.idx()].running].seq);
             }
             flash.accounts.die(now, DieState::Read, DieState::DataWait);
         }

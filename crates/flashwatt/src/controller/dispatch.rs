@@ -168,7 +168,7 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let waits = self.channels[channel.idx()].data_waits;
-        let way = self.oldest_data(channel, waits);
+        let way = self.take_oldest_data(channel, waits);
         self.channels[channel.idx()].data_waits &= !(1 << way);
         let die = self.geometry.die_at(channel, way);
         self.send_data(agenda, channel, die, DieState::DataWait, flash);
@@ -257,14 +257,14 @@ impl Controller {
     /// The best of the dies in `candidates`, and the queue that it would serve.
     #[inline(always)]
     fn best(&mut self, channel: ChannelId, candidates: u64) -> (u32, u8) {
-        if let Some(places) = &mut self.many_ways {
-            cold_path();
-            let bus = &mut self.channels[channel.idx()];
-            return places.best(channel, candidates, &mut bus.stale, &self.dies, &self.ops);
-        }
         let first = candidates.trailing_zeros();
         if candidates & (candidates - 1) == 0 {
             return (first, self.dies[self.geometry.die_at(channel, first).idx()].ready.trailing_zeros() as u8);
+        }
+        if let Some(numbers) = &mut self.many_ways {
+            cold_path();
+            let bus = &mut self.channels[channel.idx()];
+            return numbers.best(channel, candidates, &mut bus.stale, &self.dies, &self.ops);
         }
         self.best_of_several(channel, candidates)
     }
@@ -293,21 +293,21 @@ impl Controller {
         Choice::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
     }
 
-    /// Of the dies in `waits`, whose data waits for the bus, the one with the oldest read.
+    /// Of the dies in `waits`, whose data waits for the bus, the one with the oldest read. Its data is sent now.
     #[inline(always)]
-    fn oldest_data(&self, channel: ChannelId, waits: u64) -> u32 {
+    fn take_oldest_data(&mut self, channel: ChannelId, waits: u64) -> u32 {
+        if let Some(numbers) = &mut self.many_ways {
+            cold_path();
+            return numbers.take_oldest_data(channel);
+        }
         let first = waits.trailing_zeros();
         if waits & (waits - 1) == 0 {
             return first;
         }
-        if let Some(places) = &self.many_ways {
-            cold_path();
-            return places.oldest_data(channel, waits);
-        }
         self.oldest_data_of_several(channel, waits)
     }
 
-    /// [`Self::oldest_data`] of two dies or more. Not inlined, as [`Self::best_of_several`].
+    /// [`Self::take_oldest_data`] of two dies or more. Not inlined, as [`Self::best_of_several`].
     #[inline(never)]
     fn oldest_data_of_several(&self, channel: ChannelId, waits: u64) -> u32 {
         least(waits, |way| self.ops[self.dies[self.geometry.die_at(channel, way).idx()].running].seq).0

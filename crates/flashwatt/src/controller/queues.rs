@@ -71,13 +71,15 @@ impl DieQueue {
         let queue = self.ready.trailing_zeros();
         let head = self.queues[queue as usize].head;
         let seq = if head.is_some() { ops[head].seq } else { 0 };
-        debug_assert!(seq >> SEQ_BITS == 0, "a run has fewer operations");
-        Place(u64::from(queue) << SEQ_BITS | seq)
+        debug_assert!(seq >> (QUEUE_SHIFT - SEQ_SHIFT) == 0, "a run has fewer operations");
+        Place(u64::from(queue) << QUEUE_SHIFT | seq << SEQ_SHIFT)
     }
 }
 
-/// Bits of a plan number in a place; above them stands the queue.
-const SEQ_BITS: u32 = 56;
+/// Where the queue stands in a place, above the plan number.
+const QUEUE_SHIFT: u32 = u64::BITS - Queue::COUNT.ilog2();
+/// Where the plan number stands in a place. Below it there is room for a way.
+const SEQ_SHIFT: u32 = 6;
 
 /// A die's place in the order of its channel's dies, see [`DieQueue::place`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -87,7 +89,20 @@ impl Place {
     /// The queue that the die would serve.
     #[inline(always)]
     pub fn queue(self) -> u8 {
-        (self.0 >> SEQ_BITS) as u8
+        (self.0 >> QUEUE_SHIFT) as u8
+    }
+
+    /// A number for a die with this place: of several dies the one with the least number is served first, the lowest way among
+    /// equal places.
+    #[inline(always)]
+    pub fn number(self, way: u32) -> u64 {
+        self.0 | u64::from(way)
+    }
+
+    /// The place in such a number.
+    #[inline(always)]
+    pub fn of_number(number: u64) -> Self {
+        Place(number >> SEQ_SHIFT << SEQ_SHIFT)
     }
 }
 
