@@ -29,6 +29,8 @@ pub struct Registered {
 /// The records of a trace format.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Layout {
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
     /// Its columns with their units.
     pub columns: &'static str,
     /// Events that may stand for a request, the usual one first; empty where there is no choice.
@@ -86,9 +88,9 @@ fn program(name: &str) -> Vec<SourceFile> {
 
 /// The records of a trace format.
 fn layout(name: &str) -> Option<Layout> {
-    let Format { columns, events, example, units, .. } = *crate::registry::find(FORMATS, name)?;
+    let Format { aliases, columns, events, example, units, .. } = *crate::registry::find(FORMATS, name)?;
     let example = units.and_then(|_| std::str::from_utf8(example).ok());
-    Some(Layout { columns, events, example })
+    Some(Layout { aliases, columns, events, example })
 }
 
 /// The first key that takes names of a kind.

@@ -92,7 +92,8 @@ def _check_sources(config: Path | None, options: dict[str, Any], sets: tuple[str
         return
     if any(_is_preset(one.partition("=")[0]) for one in sets):
         return
-    if not any(options[one] for one in ("fio", "trace", "fs", "personality", "program", "scheduler")) and not sets:
+    asked = ("fio", "trace", "fs", "personality", "program", "scheduler", "requests")
+    if not any(options[one] for one in asked) and not sets:
         raise click.UsageError(
             "nothing to run; expected a configuration (CONFIG.toml), a trace, --preset NAME or --fio JOB.fio; "
             "`flashwatt try` runs an example"

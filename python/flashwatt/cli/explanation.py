@@ -27,6 +27,10 @@ def explain(name: str) -> dict[str, Any]:
             return _report_key(name if name in reported else reported[0])
         if reported:
             raise _ambiguous(name, reported)
+        if (small := name.lower()) != name and any(key.endswith(f".{small}") for key in (*keys(), *report_keys())):
+            return explain(small)
+        if meant := _abbreviated(name):
+            return explain(meant)
     return _key(_whole(name))
 
 
@@ -46,19 +50,28 @@ def _whole(name: str) -> str:
         raise _ambiguous(name, ending)
     if kind := next((kind for kind in _core.kinds() if name in dict(_core.list_names(kind) or [])), None):
         raise _core.FlashwattError(f"explain: found `{name}`; `flashwatt list {kind} {name}` describes it")
-    names = [*presets(), *keys(), *report_keys()]
-    if not nearest(name, names) and (meant := _speaking_of(name)):
-        asked = " or ".join(f"`{key}`" for key in meant)
-        raise _core.FlashwattError(f"explain: unknown name; found `{name}`; did you mean {asked}?")
-    known("explain", [name], names)
+    known("explain", [name], _names())
     return name
 
 
-def _speaking_of(word: str) -> list[str]:
-    """List the first keys whose meaning has a word, whole and in any case of letters: an abbreviation or a unit."""
+def _abbreviated(word: str) -> str | None:
+    """Give the one key whose meaning has an abbreviation or a unit (WAF, J/GB); of several none, and an error of them.
+
+    A word in small letters may as well be a misspelt name.
+    """
+    if word == word.lower() and nearest(word, _names()):
+        return None
     whole = re.compile(rf"(?<![\w/]){re.escape(word)}(?![\w/])", re.IGNORECASE)
     docs = {**report_keys(), **{key: one["doc"] for key, one in keys().items()}}
-    return [key for key, doc in docs.items() if whole.search(doc)][:_ASKED]
+    found = [key for key, doc in docs.items() if whole.search(doc)]
+    if len(found) > 1:
+        asked = " or ".join(f"`{key}`" for key in found[:_ASKED])
+        raise _core.FlashwattError(f"explain: unknown name; found `{word}`; did you mean {asked}?")
+    return found[0] if found else None
+
+
+def _names() -> list[str]:
+    return [*presets(), *keys(), *report_keys()]
 
 
 def _ending(name: str) -> list[str]:

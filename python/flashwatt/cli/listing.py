@@ -43,6 +43,7 @@ def list_(kind: str | None, name: str | None, as_json: bool) -> None:
     known("list", [kind], kinds)
     found = _registered(kind)
     if name is not None:
+        name = next((one for one in found if name in _aliases(found[one])), name)
         known(f"list {kind}", [name], found)
         text = _program if found[name].get("files") else _reference
         click.echo(_json(found[name]) if as_json else text(found[name]))
@@ -106,11 +107,20 @@ def _reference(one: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _aliases(one: dict[str, Any]) -> list[str]:
+    return list((one.get("layout") or {}).get("aliases", []))
+
+
 def _layout(layout: dict[str, Any] | None) -> list[str]:
     """Describe the records of a trace format."""
     if not layout:
         return []
-    lines = ["", *(f"  {line}" for line in _wrapped(f"Columns: {layout['columns']}"))]
+    lines = (
+        [f"  or by its other name{'s' if len(layout['aliases']) > 1 else ''}: {', '.join(layout['aliases'])}"]
+        if layout["aliases"]
+        else []
+    )
+    lines += ["", *(f"  {line}" for line in _wrapped(f"Columns: {layout['columns']}"))]
     if events := layout["events"]:
         lines += ["", *(f"  {line}" for line in _wrapped(f"Events that may stand for a request: {', '.join(events)}"))]
     if example := layout["example"]:

@@ -636,7 +636,7 @@ class Lifetime:
     """Program/erase cycles of the window per block: the greater of `flash.erases.total` / blocks and
     `flash.programs.total` / pages. In a long window they agree, unless blocks are erased partly filled."""
     drive_writes_per_day: float | None
-    """Bytes that the host writes in a day at this rate / `device.logical_bytes`."""
+    """Bytes that the host writes in a day at this rate / `device.logical_bytes` (DWPD)."""
     mean_wear: Endurance | None
     """Until the mean block has its rated cycles: `rated_cycles` / `cycles_per_block` windows. Wear is level."""
     worst_block: Endurance | None

@@ -114,6 +114,8 @@ def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:
     peak = count(info["peak_requests_per_s"])
     yield "rate", f"{number(info['iops'], 1)} requests/s on average, {peak} in the busiest second"
     yield "times", _order(info)
+    if info["units"]:
+        yield "read as", info["units"]
     by_count, by_bytes = _percent(info["read_percent"]), _percent(info["read_bytes_percent"])
     yield "reads", f"{by_count} by count, {by_bytes} by bytes"
     yield "mean size", f"{number(info['mean_read_kib'], 1)} KiB read, {number(info['mean_write_kib'], 1)} KiB written"

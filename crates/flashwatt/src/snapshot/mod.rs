@@ -40,8 +40,9 @@ use crate::rng::Rng;
 pub const VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"\x89FWSNAP\n";
 const HEADER_BYTES_MAX: u32 = 4 << 20;
-/// Operation numbers in a snapshot are below this, so that the numbers of a run never wrap.
-const PLAN_NUMBER_MAX: u64 = 1 << 62;
+/// Operation numbers in a snapshot are below this, so that those of a run have room in the number of a die's place, which has 55
+/// bits for them.
+const PLAN_NUMBER_MAX: u64 = 1 << 54;
 
 /// The snapshot that a run began from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

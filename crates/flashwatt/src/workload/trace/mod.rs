@@ -271,8 +271,11 @@ pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static For
             let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
             let fault = Fault::at(place, "the trace's format was not recognised")
                 .found(format!("`{}`", first[..first.len().min(64)].trim_ascii_end().escape_ascii()))
-                .expected(format!("one of {}", names_of(FORMATS)))
-                .help("name it with --format, or give it the columns of csv, time_us,device,op,offset,bytes");
+                .expected(format!("one of {}", names_of(FORMATS)));
+            let names = formats::csv::wrong_names(sample).map_or(String::new(), |what| format!("{what}; "));
+            let fault = fault.help(format!(
+                "{names}name its format with --format, or give it the columns of csv, time_us,device,op,offset,bytes"
+            ));
             Err(trace_error(fault))
         }
         _ => {

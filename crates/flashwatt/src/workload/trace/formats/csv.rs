@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::read::column_units::{ColumnUnits, Tick};
-use super::super::read::header::{Column, Header};
+use super::super::read::header::{Column, Header, looks_like_names};
 use super::super::read::text::{
     Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, number, operation, range,
 };
@@ -16,7 +16,7 @@ pub const FORMAT: Format = Format {
     name: "csv",
     aliases: &[],
     doc: "plain CSV, with or without a line of column names",
-    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush), offset (B), bytes [, FUA (0 or 1) [, process [, sync (0 or 1)]]]",
+    columns: "time (µs, may have a fraction), device, operation (R, W, T = trim, F = flush, or the words), offset (B), bytes [, FUA (0 or 1) [, process [, sync (0 or 1)]]]",
     events: &[],
     logged: &[LogPoint::Unknown],
     tried: true,
@@ -34,11 +34,25 @@ pub const HEADER_WITH_PROCESS: &str = "time_us,device,op,offset,bytes,fua,proces
 /// Recognition, for formats with columns of the same kinds: by the records, or by the column names. Records of this format
 /// under other column names are recognised too: the error then says which names are expected.
 pub fn detect(sample: &[u8]) -> bool {
+    let (first, others) = first_line(sample);
+    let records = if looks_like_names(first) { others } else { sample };
+    looks_like(Csv, records) || Csv::HEADER.is_some_and(|header| header.read(first).is_ok())
+}
+
+/// Why the first line of a file, if it has column names, has not this format's.
+pub fn wrong_names(sample: &[u8]) -> Option<String> {
+    let (first, _) = first_line(sample);
+    let has_names = first.contains(&b',') && looks_like_names(first);
+    let what = Csv::HEADER.filter(|_| has_names)?.read(first).err()?;
+    Some(format!("its column names are not those of csv: {what}"))
+}
+
+/// The first line that is no comment, and what follows it.
+fn first_line(sample: &[u8]) -> (&[u8], &[u8]) {
     let comments = sample.split_inclusive(|&c| c == b'\n').take_while(|line| line.starts_with(b"#"));
     let lines = &sample[comments.map(<[u8]>::len).sum()..];
     let (first, others) = lines.split_at(lines.iter().position(|&c| c == b'\n').unwrap_or(lines.len()));
-    let records = if Csv.has_names(first) { others } else { lines };
-    looks_like(Csv, records) || Csv::HEADER.is_some_and(|header| header.units(first).is_some())
+    (first.trim_ascii_end(), others)
 }
 
 /// Writes a record as a line of this format. With the columns of processes nothing is lost.
@@ -84,6 +98,16 @@ const LETTERS: &Operations = &[
     (b"w", RequestKind::Write),
     (b"t", RequestKind::Trim),
     (b"f", RequestKind::Flush),
+    (b"read", RequestKind::Read),
+    (b"write", RequestKind::Write),
+    (b"trim", RequestKind::Trim),
+    (b"flush", RequestKind::Flush),
+    (b"Read", RequestKind::Read),
+    (b"Write", RequestKind::Write),
+    (b"Trim", RequestKind::Trim),
+    (b"Flush", RequestKind::Flush),
+    (b"READ", RequestKind::Read),
+    (b"WRITE", RequestKind::Write),
 ];
 
 #[derive(Default)]
@@ -93,8 +117,8 @@ impl LineFormat for Csv {
     const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::US);
     const HEADER: Option<&'static Header> = Some(&Header {
         columns: &[
-            Column::Time(&["time", "timestamp"]),
-            Column::Plain(&["device", "dev", "disk", "volume", "device_id"]),
+            Column::Time(&["time", "timestamp", "ts", "arrival_time"]),
+            Column::Plain(&["device", "dev", "disk", "volume", "lun", "device_id"]),
             Column::Plain(&["op", "operation", "opcode", "type", "kind", "rw", "r/w"]),
             Column::Offset(&["offset", "off", "address"]),
             Column::Size(&["size", "length", "len"]),
@@ -111,7 +135,7 @@ impl LineFormat for Csv {
         let mut columns = Commas::of(line);
         let time_ns = columns.time("time (µs)", units.time)?;
         let device = columns.number("device")?;
-        let kind = operation(columns.field("operation")?, LETTERS, "R, W, T or F")?;
+        let kind = operation(columns.field("operation")?, LETTERS, "R, W, T or F, or read, write, trim or flush")?;
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;
         let fua = match columns.next() {

@@ -8,7 +8,10 @@ use crate::units::SECTOR_BYTES;
 use crate::workload::settings::{LengthUnit, TimeUnit};
 
 /// Fewer requests than this say nothing about a trace.
-const REQUESTS_MIN: u64 = 100;
+const REQUESTS_MIN: u64 = 16;
+/// Fewer requests than this say nothing about what a drive can do but is seldom asked for: a few may all have one sector, or lie
+/// at round offsets.
+const MANY_REQUESTS: u64 = 100;
 /// The fastest drives are sold with 3.3 x 10^6 random reads a second.
 const RATE_PER_S_MAX: f64 = 4e6;
 /// PCIe 5.0 with four lanes carries 15.75 x 10^9 bytes a second.
@@ -72,7 +75,8 @@ impl Census {
         }
         let size = self.size(units);
         let time = if size.is_some() { None } else { self.time(units) };
-        [size, time, self.offset(units)].into_iter().flatten().collect()
+        let offset = if self.requests < MANY_REQUESTS { None } else { self.offset(units) };
+        [size, time, offset].into_iter().flatten().collect()
     }
 
     fn mean_bytes(&self) -> f64 {
@@ -84,7 +88,8 @@ impl Census {
             return None;
         }
         let (mean, unit) = (self.mean_bytes(), units.size_bytes);
-        let least = if unit == SECTOR_BYTES { MEAN_SECTORS_BYTES_MIN } else { MEAN_BYTES_MIN };
+        let may_be_blocks = unit == SECTOR_BYTES && self.requests >= MANY_REQUESTS;
+        let least = if may_be_blocks { MEAN_SECTORS_BYTES_MIN } else { MEAN_BYTES_MIN };
         let in_unit = |other: LengthUnit| mean / unit as f64 * other.bytes() as f64;
         let fits = |other: &LengthUnit| (MEAN_BYTES_MIN..=MEAN_BYTES_MAX).contains(&in_unit(*other));
         let (why, other) = if mean > MEAN_BYTES_MAX {

@@ -61,6 +61,21 @@ impl ColumnUnits {
         ColumnUnits { time, offset_bytes: SECTOR_BYTES, size_bytes: 1 }
     }
 
+    /// What the columns count, in words.
+    pub fn words(&self) -> String {
+        let length = |bytes: u64| {
+            LengthUnit::ALL.iter().find(|unit| unit.bytes() == bytes).map_or("?", |unit| match unit {
+                LengthUnit::Sectors => "sectors of 512 B",
+                other => other.name(),
+            })
+        };
+        let (offsets, sizes) = (length(self.offset_bytes), length(self.size_bytes));
+        if offsets == sizes {
+            return format!("times in {}, offsets and sizes in {offsets}", self.time_name());
+        }
+        format!("times in {}, offsets in {offsets}, sizes in {sizes}", self.time_name())
+    }
+
     /// The name of the unit of times.
     pub fn time_name(&self) -> &'static str {
         TimeUnit::ALL.iter().find(|unit| unit.ns() == self.time.ns).map_or("?", |unit| unit.name())
@@ -93,12 +108,13 @@ impl GivenUnits {
         }
     }
 
-    /// These units and those that a file's column names give. An error, with the key and the unit given, if both give one
-    /// and they differ.
-    pub fn with(&self, named: &GivenUnits) -> Result<GivenUnits, (&'static str, &'static str)> {
-        let time = agreed(self.time, named.time).map_err(|unit| ("time_unit", unit.name()))?;
-        let offset = agreed(self.offset, named.offset).map_err(|unit| ("offset_unit", unit.name()))?;
-        let size = agreed(self.size, named.size).map_err(|unit| ("size_unit", unit.name()))?;
+    /// These units and those that a file's column names give. An error, with the key, the unit given and the unit named, if
+    /// they differ.
+    pub fn with(&self, named: &GivenUnits) -> Result<GivenUnits, (&'static str, &'static str, &'static str)> {
+        let time = agreed(self.time, named.time).map_err(|(given, named)| ("time_unit", given.name(), named.name()))?;
+        let offset =
+            agreed(self.offset, named.offset).map_err(|(given, named)| ("offset_unit", given.name(), named.name()))?;
+        let size = agreed(self.size, named.size).map_err(|(given, named)| ("size_unit", given.name(), named.name()))?;
         Ok(GivenUnits { time, offset, size })
     }
 
@@ -119,10 +135,10 @@ impl GivenUnits {
     }
 }
 
-/// The one unit of both, or of either; the one given if they differ.
-fn agreed<U: Copy + PartialEq>(given: Option<U>, named: Option<U>) -> Result<Option<U>, U> {
+/// The one unit of both, or of either; both if they differ.
+fn agreed<U: Copy + PartialEq>(given: Option<U>, named: Option<U>) -> Result<Option<U>, (U, U)> {
     match (given, named) {
-        (Some(given), Some(named)) if given != named => Err(given),
+        (Some(given), Some(named)) if given != named => Err((given, named)),
         _ => Ok(given.or(named)),
     }
 }

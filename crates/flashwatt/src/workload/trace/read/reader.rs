@@ -168,6 +168,11 @@ impl Reader {
         self.unusual_event.map_or_else(|| name.to_string(), |event| format!("{name}:{event}"))
     }
 
+    /// What the columns count, in words, once the first record was read; `None` for a binary format.
+    pub fn units(&self) -> Option<String> {
+        self.decoder.units().map(|units| units.words())
+    }
+
     /// Where its records were taken.
     pub fn logged_at(&self) -> LogPoint {
         self.marked.unwrap_or_else(|| self.format.logged_at(self.event))

@@ -2,7 +2,7 @@
 
 use super::super::{Decode, Halt, Record, trace_error};
 use super::column_units::{ColumnUnits, GivenUnits, Tick};
-use super::header::Header;
+use super::header::{Header, looks_like_names};
 use super::input::{Input, Line};
 use crate::connector::RequestKind;
 use crate::error::{Error, Fault, Place};
@@ -465,13 +465,6 @@ pub trait LineFormat {
 
     /// The column names that a file may begin with; `None` if files of this format never do.
     const HEADER: Option<&'static Header> = None;
-
-    /// Is this first line one of column names? It is no record and begins with a letter.
-    fn has_names(&mut self, line: &[u8]) -> bool {
-        Self::HEADER.is_some()
-            && line.first().is_some_and(u8::is_ascii_alphabetic)
-            && self.line(line, &Self::UNITS).is_err()
-    }
 }
 
 /// The decoder of a [`LineFormat`].
@@ -483,8 +476,8 @@ pub struct Text<F> {
     /// The request that follows the flush just given.
     after_flush: Option<Record>,
     at_start: bool,
-    /// The next line may be one of column names.
-    at_names: bool,
+    /// No line of names and no record has been read.
+    at_first: bool,
     others: u64,
     headers: u64,
 }
@@ -500,7 +493,7 @@ impl<F: LineFormat + Send + 'static> Text<F> {
             units: given.or(F::UNITS),
             after_flush: None,
             at_start: true,
-            at_names: F::HEADER.is_some(),
+            at_first: true,
             others: 0,
             headers: 0,
         })
@@ -511,20 +504,32 @@ impl<F: LineFormat + Send> Text<F> {
     /// Takes the units from a line of column names. Other names than the format's mean other columns: an error, not a guess,
     /// and no record that could be left out.
     #[cold]
-    fn read_names(&mut self, header: &Header, line: &[u8]) -> Result<(), Error> {
-        let place = self.place(self.position(), "header");
-        let fault = |what: String| Fault::at(place, what).found(quoted(line));
-        let Some(named) = header.units(line) else {
-            let fault = fault("other column names than this format's".into()).expected(header.expected);
-            return Err(trace_error(fault));
+    fn read_names(&mut self, line: &[u8]) -> Result<(), Error> {
+        let fault = |what: &str| Fault::at(self.place(self.position(), "header"), what).found(quoted(line));
+        let Some(header) = F::HEADER else {
+            let fault = fault("column names, which files of this format do not have");
+            return Err(trace_error(fault.help("put # before the line, or name another format with --format")));
         };
-        let units = self.given.with(&named).map_err(|(key, given)| {
-            let what = "the column names give another unit than the configuration".into();
-            trace_error(fault(what).expected(format!("{key} = \"{given}\"")))
+        let named = match header.read(line) {
+            Ok(named) => named,
+            Err(what) => {
+                let fault = fault("other column names than this format's").expected(header.expected);
+                return Err(trace_error(fault.help(what)));
+            }
+        };
+        let units = self.given.with(&named).map_err(|(key, given, named)| {
+            let fault = fault("the column names give another unit than the one that was asked for");
+            trace_error(fault.expected(format!("{key} = \"{named}\", or none; not \"{given}\"")))
         })?;
         self.units = units.or(F::UNITS);
         self.headers += 1;
         Ok(())
+    }
+
+    /// Whether a comment before the first record has this format's column names: some programs write them so.
+    #[cold]
+    fn is_commented_header(&self, line: &[u8]) -> bool {
+        F::HEADER.is_some_and(|header| header.read(uncommented(line)).is_ok())
     }
 }
 
@@ -544,17 +549,22 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                 Line::End => return Ok(None),
             };
             if is_empty_or_comment(line) {
+                if self.at_first {
+                    let line = line.to_vec();
+                    if self.is_commented_header(&line) {
+                        self.at_first = false;
+                        self.read_names(uncommented(&line))?;
+                    }
+                }
                 continue;
             }
-            if std::mem::take(&mut self.at_names)
-                && let Some(header) = F::HEADER
-                && self.format.has_names(line)
-            {
+            let entry = self.format.line(line, &self.units);
+            if std::mem::take(&mut self.at_first) && entry.is_err() && looks_like_names(line) {
                 let line = line.to_vec();
-                self.read_names(header, &line)?;
+                self.read_names(&line)?;
                 continue;
             }
-            match self.format.line(line, &self.units)? {
+            match entry? {
                 TextLine::Request(record) => return Ok(Some(record)),
                 TextLine::FlushThen(record) => {
                     self.after_flush = Some(record);
@@ -590,6 +600,12 @@ impl<F: LineFormat + Send> Decode for Text<F> {
     }
 }
 
+/// What a comment says.
+fn uncommented(line: &[u8]) -> &[u8] {
+    let text = trimmed(line);
+    trimmed(&text[text.iter().take_while(|&&c| c == b'#').count()..])
+}
+
 #[inline(always)]
 fn is_empty_or_comment(line: &[u8]) -> bool {
     match line {
@@ -611,15 +627,16 @@ pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
         if is_empty_or_comment(line) {
             continue;
         }
-        if good + bad == 0 && format.has_names(line) {
-            let is_own = F::HEADER.is_some_and(|header| header.units(line).is_some());
+        let entry = format.line(line, &F::UNITS);
+        if good + bad == 0 && entry.is_err() && looks_like_names(line) {
+            let is_own = F::HEADER.is_some_and(|header| header.read(line).is_ok());
             if !is_own {
                 return false;
             }
             good += 1;
             continue;
         }
-        match format.line(line, &F::UNITS) {
+        match entry {
             Ok(TextLine::Request(_) | TextLine::FlushThen(_)) => {
                 good += 1;
                 requests += 1;

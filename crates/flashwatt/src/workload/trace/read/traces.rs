@@ -177,6 +177,14 @@ impl Traces {
         names.join(" + ")
     }
 
+    /// What the columns of the text formats in use count, without those that stand beside each other twice; `None` without
+    /// such a format. Known once the first record was read.
+    pub fn units(&self) -> Option<String> {
+        let mut units: Vec<_> = self.readers().filter_map(Reader::units).collect();
+        units.dedup();
+        (!units.is_empty()).then(|| units.join(" + "))
+    }
+
     /// Compares what was read of each file with what the first reading found.
     pub(in crate::workload::trace) fn verify(&self) -> Result<(), Error> {
         self.sources.iter().try_for_each(|source| source.reader.verify())

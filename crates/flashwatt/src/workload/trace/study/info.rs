@@ -28,6 +28,8 @@ pub struct TraceInfo {
     pub sha256: String,
     /// The format that the file was read as; different formats of several files are joined by ` + `.
     pub format: String,
+    /// What the columns count, by the format, the file's column names or the configuration; none for a binary format.
+    pub units: Option<String>,
     /// Requests of every kind.
     pub requests: u64,
     /// Number of reads.
@@ -229,6 +231,7 @@ impl Sums {
             file,
             sha256,
             format: traces.format_names(),
+            units: traces.units(),
             requests: layout.requests(),
             reads: reads.count,
             writes: writes.count,

@@ -97,7 +97,7 @@ fn what_a_drive_can_do_is_not_doubted() {
         let named = if what == "flushes" { Some("csv".to_string()) } else { None };
         assert_eq!(doubts(&settings::Trace { format: named, ..file.cfg() }), Vec::<String>::new(), "{what}");
     }
-    let few = ssdsim(&"0 0 8 1 0\n1 0 8 1 0\n".repeat(40));
+    let few = ssdsim(&"0 0 8 1 0\n1 0 8 1 0\n".repeat(7));
     assert_eq!(doubts(&few.cfg()), Vec::<String>::new(), "too few to say");
 }
 
@@ -116,4 +116,15 @@ fn runs_and_conversions_say_it_as_well() {
     let target = Target { path: bad.0.with_file_name("out.csv"), format: None, drive_bytes: None, force: false };
     let converted = convert(&bad.cfg(), &target, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
     assert!(converted.warnings.iter().any(|warning| warning.starts_with("implausible times")));
+}
+
+/// A first trace made by hand is short; a size below a sector or a thousand million requests a second are doubted there, too.
+#[test]
+fn short_traces_are_doubted() {
+    let short = |records: u64| {
+        let lines: String = (0..records).map(|i| format!("{i}.0,0,R,{},8\n", i * 8)).collect();
+        doubts(&Temporary::new("t", lines.as_bytes()).cfg())
+    };
+    assert!(matches!(&short(16)[..], [one] if one.contains("--size-unit sectors")), "{:?}", short(16));
+    assert_eq!(short(15), [""; 0]);
 }
