@@ -57,7 +57,7 @@ pub fn looks_like_names(line: &[u8]) -> bool {
         let mut names: Vec<_> = line.split(separator).map(bare).collect();
         names.retain(|name| separator != ' ' || !name.is_empty());
         let named = match &names[..] {
-            [first, others @ ..] if first.is_empty() => others,
+            ["", others @ ..] => others,
             all => all,
         };
         let is_usual = |name: &&str| USUAL_WORDS.iter().any(|word| name.to_lowercase().starts_with(word));
