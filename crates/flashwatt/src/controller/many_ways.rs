@@ -64,14 +64,7 @@ impl ManyWays {
 
     /// The number of a die; that of no die if it is no candidate.
     #[inline(always)]
-    fn number(
-        &self,
-        channel: ChannelId,
-        way: u32,
-        candidates: u64,
-        dies: &FlatTable<DieQueue>,
-        ops: &OpTable,
-    ) -> u64 {
+    fn number(&self, channel: ChannelId, way: u32, candidates: u64, dies: &FlatTable<DieQueue>, ops: &OpTable) -> u64 {
         if candidates >> way & 1 == 0 {
             return Leasts::NONE;
         }
