@@ -78,7 +78,7 @@ fn records_in_are_records_out_and_counted_skips() {
 #[test]
 fn a_byte_order_mark_is_no_part_of_the_first_line() {
     for format in FORMATS {
-        for first in ["", " ", " \n", "# comment\n"] {
+        for first in ["", " ", " \n", "# comment\n", "# time_us,device,op,offset,bytes\n"] {
             let start = [b"\xef\xbb\xbf", first.as_bytes()].concat();
             nothing_is_silent(format, &start);
             nothing_is_silent(format, &[&start, format.example].concat());

@@ -522,7 +522,6 @@ impl<F: LineFormat + Send> Text<F> {
             trace_error(fault.expected(format!("{key} = \"{named}\", or none; not \"{given}\"")))
         })?;
         self.units = units.or(F::UNITS);
-        self.headers += 1;
         Ok(())
     }
 
@@ -552,7 +551,6 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                 if self.at_first {
                     let line = line.to_vec();
                     if self.is_commented_header(&line) {
-                        self.at_first = false;
                         self.read_names(uncommented(&line))?;
                     }
                 }
@@ -562,6 +560,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
             if std::mem::take(&mut self.at_first) && entry.is_err() && looks_like_names(line) {
                 let line = line.to_vec();
                 self.read_names(&line)?;
+                self.headers += 1;
                 continue;
             }
             match entry? {
