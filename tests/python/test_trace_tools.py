@@ -36,7 +36,8 @@ def trace(tmp_path: Path) -> Path:
 def figures(path: Path, **options: Any) -> dict[str, Any]:
     """Everything about a trace but where it comes from."""
     info = traces.info(path, **options)
-    return {key: info[key] for key in info if key not in {"file", "sha256", "format", "other_records", "warnings"}}
+    besides = {"file", "sha256", "format", "units", "other_records", "warnings"}
+    return {key: info[key] for key in info if key not in besides}
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.csv.zst", "t.fwt", "t.fwt.gz", "t.fwt.zst"])
@@ -229,3 +230,11 @@ def wait_until_it_reads(process: subprocess.Popen[str]) -> None:
         if int(fields[11]) + int(fields[12]) >= 100:
             return
     pytest.fail("it does not get going")
+
+
+def test_info_says_in_which_units_a_file_was_read(flashwatt: Cli, tmp_path: Path) -> None:
+    (tmp_path / "named.csv").write_text("time_ms,device,op,offset_sectors,bytes\n0,0,W,8,4096\n2,0,R,8,4096\n")
+    told = flashwatt("trace", "info", "named.csv").stdout
+    assert "times in ms, offsets in sectors of 512 B, sizes in bytes" in told
+    assert told.startswith("named.csv: csv, 2.00 ms")
+    assert traces.info(tmp_path / "named.csv")["units"] in told

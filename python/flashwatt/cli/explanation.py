@@ -29,7 +29,7 @@ def explain(name: str) -> dict[str, Any]:
             raise _ambiguous(name, reported)
         if (small := name.lower()) != name and any(key.endswith(f".{small}") for key in (*keys(), *report_keys())):
             return explain(small)
-        if meant := _abbreviated(name):
+        if not _kind_of(name) and (meant := _abbreviated(name)):
             return explain(meant)
     return _key(_whole(name))
 
@@ -48,10 +48,15 @@ def _whole(name: str) -> str:
         return ending[0]
     if ending:
         raise _ambiguous(name, ending)
-    if kind := next((kind for kind in _core.kinds() if name in dict(_core.list_names(kind) or [])), None):
+    if kind := _kind_of(name):
         raise _core.FlashwattError(f"explain: found `{name}`; `flashwatt list {kind} {name}` describes it")
     known("explain", [name], _names())
     return name
+
+
+def _kind_of(name: str) -> str | None:
+    """Give the kind under which a name is registered: a personality, a layer, a policy."""
+    return next((kind for kind in _core.kinds() if name in dict(_core.list_names(kind) or [])), None)
 
 
 def _abbreviated(word: str) -> str | None:
