@@ -132,7 +132,7 @@ fn as_binary() -> Vec<u8> {
 /// The decoder alone, as the replay calls it.
 fn each(format: &str, input: Input, mut take: impl FnMut(&Record)) {
     let (format, event) = trace::find(format).expect("a registered format");
-    let mut decoder = (format.decode)(input, trace::ReadOptions { event, units: None });
+    let mut decoder = (format.decode)(input, trace::ReadOptions { event, ..trace::ReadOptions::default() });
     let mut count = 0;
     while let Ok(Some(record)) = decoder.next() {
         take(&record);
