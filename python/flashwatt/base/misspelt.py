@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 _SHOWN = 20
-_ASKED = 3
+ASKED = 3
 """Names that a message asks about at most."""
 
 
@@ -46,7 +46,7 @@ def nearest(name: str, among: Iterable[str]) -> list[str]:
     if wanted in spelled:
         return [spelled[wanted]]
     ends = [spelled[one] for one in sorted(spelled) if one.endswith(f".{wanted}")]
-    return ends[:_ASKED] or [spelled[one] for one in get_close_matches(wanted, spelled, n=1)]
+    return ends[:ASKED] or [spelled[one] for one in get_close_matches(wanted, spelled, n=1)]
 
 
 def _spelled(name: str) -> str:

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.base.misspelt import known, nearest
+from flashwatt.base.misspelt import ASKED, known, nearest
 from flashwatt.config.reference import facts, keys, preset, presets, written
 from flashwatt.report.keys import report_keys
 
@@ -60,9 +60,10 @@ def _kind_of(name: str) -> str | None:
 
 
 def _abbreviated(word: str) -> str | None:
-    """Give the one key whose meaning has an abbreviation or a unit (WAF, J/GB); of several none, and an error of them.
+    """Give the one key whose meaning has an abbreviation or a unit (WAF, J/GB), or None if no key has.
 
-    A word in small letters may as well be a misspelt name.
+    Raise `FlashwattError` with the first of them if several have. A word in small letters may as well be a misspelt
+    name: it is looked for only if no name is near.
     """
     if word == word.lower() and nearest(word, _names()):
         return None
@@ -70,7 +71,7 @@ def _abbreviated(word: str) -> str | None:
     docs = {**report_keys(), **{key: one["doc"] for key, one in keys().items()}}
     found = [key for key, doc in docs.items() if whole.search(doc)]
     if len(found) > 1:
-        asked = " or ".join(f"`{key}`" for key in found[:_ASKED])
+        asked = " or ".join(f"`{key}`" for key in found[:ASKED])
         raise _core.FlashwattError(f"explain: unknown name; found `{word}`; did you mean {asked}?")
     return found[0] if found else None
 
@@ -91,8 +92,6 @@ def _ambiguous(name: str, ending: list[str]) -> _core.FlashwattError:
 
 
 _SHOWN = 12
-_ASKED = 3
-"""Keys that the message about an unknown name asks about at most."""
 
 
 def _preset(name: str) -> dict[str, Any]:

@@ -108,18 +108,17 @@ def _reference(one: dict[str, Any]) -> str:
 
 
 def _aliases(one: dict[str, Any]) -> list[str]:
-    return list((one.get("layout") or {}).get("aliases", []))
+    layout = one.get("layout")
+    return layout["aliases"] if layout else []
 
 
 def _layout(layout: dict[str, Any] | None) -> list[str]:
     """Describe the records of a trace format."""
     if not layout:
         return []
-    lines = (
-        [f"  or by its other name{'s' if len(layout['aliases']) > 1 else ''}: {', '.join(layout['aliases'])}"]
-        if layout["aliases"]
-        else []
-    )
+    lines = []
+    if aliases := layout["aliases"]:
+        lines.append(f"  or by its other name{'s' if len(aliases) > 1 else ''}: {', '.join(aliases)}")
     lines += ["", *(f"  {line}" for line in _wrapped(f"Columns: {layout['columns']}"))]
     if events := layout["events"]:
         lines += ["", *(f"  {line}" for line in _wrapped(f"Events that may stand for a request: {', '.join(events)}"))]

@@ -657,7 +657,7 @@ class Merges:
     full: int
     """The newest pages are copied to a new block."""
     replacement: int
-    """Log blocks compacted into a fresh one, or cleaned to make room for another: which of both, `replacement` says."""
+    """Log blocks compacted into a fresh one, or cleaned to make room for another (`replacement` of the layer)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,19 @@
 //!
 //! The best of a few dies is found by a look at each of them, at its queues and at the operation in front. Of many dies that would
 //! be two cache lines each, for every operation. Here each die has a number, and the least number wins. It is found again only
-//! for dies whose choices have changed. Of each eight numbers the least is kept: so a change costs a look at eight numbers, and a
-//! choice a look at the least ones of the eights, which are eight at most.
+//! for dies whose choices have changed. Of each eight numbers the least is kept: a change costs a look at eight numbers at the
+//! most, and a choice a look at the least ones of the eights, which are eight at most.
 
 use super::op::OpTable;
-use super::queues::{DieQueue, Place, ways};
+use super::queues::{DieQueue, Place, WAY_BITS, ways};
 use crate::device::Geometry;
 use crate::mem::FlatTable;
 use crate::units::{ChannelId, DieId};
 
 /// A channel with more dies than this has many. Choice: with 16 dies the numbers pay, with 4 they do not.
 const FEW: u32 = 8;
-/// Dies of a channel at the most: the bits of a word.
-const WAYS_MAX: u32 = u64::BITS;
-/// Bits of a way's number.
-const WAY_BITS: u32 = WAYS_MAX.ilog2();
+/// Dies of a channel at the most.
+const WAYS_MAX: u32 = 1 << WAY_BITS;
 
 /// The numbers of all dies.
 pub(super) struct ManyWays {

@@ -71,15 +71,15 @@ impl DieQueue {
         let queue = self.ready.trailing_zeros();
         let head = self.queues[queue as usize].head;
         let seq = if head.is_some() { ops[head].seq } else { 0 };
-        debug_assert!(seq >> (QUEUE_SHIFT - SEQ_SHIFT) == 0, "a run has fewer operations");
-        Place(u64::from(queue) << QUEUE_SHIFT | seq << SEQ_SHIFT)
+        debug_assert!(seq >> (QUEUE_SHIFT - WAY_BITS) == 0, "a run has fewer operations");
+        Place(u64::from(queue) << QUEUE_SHIFT | seq << WAY_BITS)
     }
 }
 
 /// Where the queue stands in a place, above the plan number.
 const QUEUE_SHIFT: u32 = u64::BITS - Queue::COUNT.ilog2();
-/// Where the plan number stands in a place. Below it there is room for a way.
-const SEQ_SHIFT: u32 = 6;
+/// Bits of a way's number: a channel has as many dies as a word has bits, at most. In a place they lie below the plan number.
+pub(super) const WAY_BITS: u32 = u64::BITS.ilog2();
 
 /// A die's place in the order of its channel's dies, see [`DieQueue::place`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -102,7 +102,7 @@ impl Place {
     /// The place in such a number.
     #[inline(always)]
     pub fn of_number(number: u64) -> Self {
-        Place(number >> SEQ_SHIFT << SEQ_SHIFT)
+        Place(number >> WAY_BITS << WAY_BITS)
     }
 }
 

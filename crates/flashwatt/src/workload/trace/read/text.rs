@@ -525,10 +525,13 @@ impl<F: LineFormat + Send> Text<F> {
         Ok(())
     }
 
-    /// Whether a comment before the first record has this format's column names: some programs write them so.
+    /// Takes the units from a comment before the first record, if it has this format's column names: some programs write them
+    /// so.
     #[cold]
-    fn is_commented_header(&self, line: &[u8]) -> bool {
-        F::HEADER.is_some_and(|header| header.read(uncommented(line)).is_ok())
+    fn read_comment(&mut self, line: &[u8]) -> Result<(), Error> {
+        let text = uncommented(line);
+        let has_names = F::HEADER.is_some_and(|header| header.read(text).is_ok());
+        if has_names { self.read_names(text) } else { Ok(()) }
     }
 }
 
@@ -548,11 +551,9 @@ impl<F: LineFormat + Send> Decode for Text<F> {
                 Line::End => return Ok(None),
             };
             if is_empty_or_comment(line) {
-                if self.at_first {
+                if self.at_first && F::HEADER.is_some() {
                     let line = line.to_vec();
-                    if self.is_commented_header(&line) {
-                        self.read_names(uncommented(&line))?;
-                    }
+                    self.read_comment(&line)?;
                 }
                 continue;
             }
