@@ -41,6 +41,19 @@ def test_info_for_people(flashwatt: Cli, trace: Path) -> None:
         assert words in text
 
 
+@pytest.mark.parametrize("devices", [20, 25])
+def test_of_many_devices_those_with_the_most_requests_are_shown(flashwatt: Cli, config: Path, devices: int) -> None:
+    """Device n has n requests: of 25 the first five, with 15 requests together, are left to --json."""
+    numbers = [device for device in range(1, devices + 1) for _ in range(device)]
+    lines = [f"{at},{device},R,{4096 * at},4096" for at, device in enumerate(numbers)]
+    (config.parent / "many.csv").write_text("\n".join(["time_us,device,op,offset,bytes", *lines]) + "\n")
+    text = flashwatt("trace", "info", "many.csv").stdout
+    rows = [line.split() for line in text.partition("Devices")[2].splitlines()]
+    shown = [(int(row[0]), int(row[1])) for row in rows if len(row) > 2 and row[0].isdigit() and row[1].isdigit()]
+    assert sorted(shown) == [(device, device) for device in range(devices - 19, devices + 1)]
+    assert ["5", "with", "fewer", "(--json", "lists", "them)", "15"] in rows if devices > 20 else "fewer" not in text
+
+
 def test_a_trace_takes_the_place_of_the_workload(flashwatt: Cli, config: Path, trace: Path) -> None:
     result = flashwatt("run", config, "--trace", trace.name, "--trace-format", "spc", "--requests", 4, "--json")
     assert result.returncode == 0, result.stderr

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.base.misspelt import ASKED, known, nearest
+from flashwatt.base.misspelt import ASKED, known, nearest, with_word
 from flashwatt.config.reference import facts, keys, preset, presets, written
 from flashwatt.report.keys import report_keys
 
@@ -67,9 +66,7 @@ def _abbreviated(word: str) -> str | None:
     """
     if word == word.lower() and nearest(word, _names()):
         return None
-    whole = re.compile(rf"(?<![\w/]){re.escape(word)}(?![\w/])", re.IGNORECASE)
-    docs = {**report_keys(), **{key: one["doc"] for key, one in keys().items()}}
-    found = [key for key, doc in docs.items() if whole.search(doc)]
+    found = with_word(word, {**report_keys(), **{key: one["doc"] for key, one in keys().items()}})
     if len(found) > 1:
         asked = " or ".join(f"`{key}`" for key in found[:ASKED])
         raise _core.FlashwattError(f"explain: unknown name; found `{word}`; did you mean {asked}?")

@@ -115,7 +115,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
 def _check_names(study: Study, options: dict[str, Any]) -> None:
     """Refuse a figure that no report has, or a key that the grid has not, before the first run."""
     from flashwatt.base.misspelt import known
-    from flashwatt.report.keys import figures, is_figure, listed_figures
+    from flashwatt.report.keys import figures, is_figure, listed_figures, report_keys
 
     every = (*figures(), *listed_figures())
     for name, value in (*(("metrics", one) for one in options["metrics"]), *((one, options[one]) for one in "xy")):
@@ -123,7 +123,7 @@ def _check_names(study: Study, options: dict[str, Any]) -> None:
             expected = "every row has it" if name == "metrics" else "--color and --shape take it"
             raise click.UsageError(f"--{name}: {value} is a key of the grid; {expected}; expected a figure of a report")
     for name, asked in {"metrics": options["metrics"], "x": [options["x"]], "y": [options["y"]]}.items():
-        known(f"--{name}", [one for one in asked if one and not is_figure(one)], every)
+        known(f"--{name}", [one for one in asked if one and not is_figure(one)], every, meanings=report_keys())
     for name in ("color", "shape"):
         known(f"--{name}", filter(None, [options[name]]), list(study.grid))
 

@@ -16,6 +16,7 @@ from flashwatt.base.misspelt import known
 from flashwatt.base.units import NOTHING, setting
 from flashwatt.config.spelling import as_written
 from flashwatt.report.comparable import map_unit_bytes, unlike_map_units
+from flashwatt.report.keys import report_keys
 from flashwatt.report.metrics import METRICS, OF_CUTS, OF_FILES, flat, has_best, listed, listed_parts, metric_of
 from flashwatt.report.report import Report, content_of
 from flashwatt.report.table import drive_name
@@ -229,7 +230,8 @@ def compared(reports: dict[str, Report], only: Sequence[str] = ()) -> dict[str, 
     configs = {label: as_written(report.config) for label, report in reports.items()}
     names = [key for tree in (*figures.values(), *configs.values()) for key in tree]
     if only:
-        known("only", only, dict.fromkeys(part for name in names for part in _tables(name)))
+        there = dict.fromkeys(part for name in names for part in _tables(name))
+        known("only", only, there, meanings=report_keys())
         keys, settings = _chosen(only, figures.values()), _chosen(only, configs.values())
     else:
         keys, settings = (

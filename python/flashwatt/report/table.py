@@ -101,11 +101,26 @@ def show_trace(info: dict[str, Any], console: Console | None = None) -> None:
     emit(console, Text(f"{info['file']}: {info['format']}, {duration(info['duration_s'] * 1e9)}", "bold"))
     emit(console, grid)
     if len(info["devices"]) > 1:
-        table = new_table("\nDevices", "device", "requests", "ends at")
-        for device in info["devices"]:
-            table.add_row(str(device["device"]), count(device["requests"]), si(device["end_bytes"], "B"))
-        emit(console, table)
+        _show_devices(info["devices"], console)
     show_warnings(info["warnings"], console)
+
+
+_DEVICES_SHOWN = 20
+
+
+def _show_devices(devices: list[dict[str, Any]], console: Console) -> None:
+    """Print the devices of a trace; of many, those with the most requests, and the number of requests to all others."""
+    shown, others = devices, []
+    if len(devices) > _DEVICES_SHOWN:
+        most = sorted(devices, key=lambda device: -device["requests"])
+        shown, others = most[:_DEVICES_SHOWN], most[_DEVICES_SHOWN:]
+    table = new_table("\nDevices", "device", "requests", "ends at")
+    for device in shown:
+        table.add_row(str(device["device"]), count(device["requests"]), si(device["end_bytes"], "B"))
+    if others:
+        requests = count(sum(device["requests"] for device in others))
+        table.add_row(f"{count(len(others))} with fewer (--json lists them)", requests, "")
+    emit(console, table)
 
 
 def _trace_lines(info: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ use super::{DeviceReport, LatencyHistogram, Sections, seconds};
 use crate::accounts::{BufferCounts, HostWrites, SsdFigures};
 use crate::config::Config;
 use crate::device::Array;
+use crate::device::settings::Timing;
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use crate::energy::settings::IdleAccounting;
@@ -20,6 +21,7 @@ use crate::kernel::Outcome;
 use crate::models::mapping_memory;
 use crate::operation::{Cause, OpKind};
 use crate::stats::Latency;
+use crate::units::Nanos;
 
 /// An SSD's part of a report. Energies in J.
 #[derive(Clone, Debug)]
@@ -313,11 +315,26 @@ fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<S
             figures.unwritten_reads
         ));
     }
+    warnings.extend(short_times(&config.ssd().device.timing));
     warnings.extend(unfinished(figures, firmware, config));
     warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
     warnings.extend(unsettled(figures, config.ssd().device.page_bytes));
     warnings.extend(whole_map_cached(config, firmware));
     warnings
+}
+
+/// Array time in ns below which a unit may be missing. The fastest reads of flash take 3 µs (Z-NAND), and a program or an erase takes
+/// longer than a read.
+const SHORT_NS: Nanos = 1_000;
+
+/// The warnings about array times that are short for flash. 1 ns, the least that a configuration takes, stands for no time.
+fn short_times(timing: &Timing) -> Vec<String> {
+    let times = [("read_ns", timing.read_ns), ("program_ns", timing.program_ns), ("erase_ns", timing.erase_ns)];
+    let short = times.into_iter().filter(|&(_, ns)| 1 < ns && ns < SHORT_NS);
+    let warning = |(key, ns)| {
+        format!("device.timing.{key} = {ns}: less than any flash takes; it is in nanoseconds (\"{ns}us\" is {ns} us)")
+    };
+    short.map(warning).collect()
 }
 
 /// The warning about a cached mapping table in which the whole map has room: the layer then hardly reads its map.

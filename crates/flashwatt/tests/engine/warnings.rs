@@ -46,6 +46,21 @@ fn a_loop_deeper_than_the_drive() {
     assert!(!said(&["array.members=3", "array.level=raid5", "array.failed_member=1"], "requests under way"));
 }
 
+/// Times in microseconds or milliseconds under keys in nanoseconds. 1 ns stands for no time.
+#[test]
+fn array_times_without_their_unit() {
+    let times = |read: u32, program: u32, erase: u32| {
+        let [read, program, erase] = [("read", read), ("program", program), ("erase", erase)]
+            .map(|(name, ns)| format!("device.timing.{name}_ns={ns}"));
+        let report = run(&[&read, &program, &erase, "workload.uniform.requests=100", "run.count_drain=true"]);
+        report.warnings.into_iter().filter(|warning| warning.contains("timing")).collect::<Vec<_>>()
+    };
+    let [read, program] = &times(50, 999, 1_000)[..] else { panic!("a warning for each of two") };
+    assert!(read.starts_with("device.timing.read_ns = 50: less") && read.contains("\"50us\""), "{read}");
+    assert!(program.starts_with("device.timing.program_ns = 999: less"), "{program}");
+    assert_eq!(times(1, 1, 1), [""; 0]);
+}
+
 #[test]
 fn nothing_measured_is_no_complete_run() {
     let report = run(&["run.warmup.seconds=1000", "workload.uniform.requests=100"]);
