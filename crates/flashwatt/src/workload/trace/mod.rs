@@ -268,6 +268,7 @@ pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static For
         [format] => Ok((format, first_event(format, sample, for_scheduler))),
         [] if sample.is_empty() => Err(trace_error(Fault::at(place, "the trace is empty"))),
         [] => {
+            let sample = sample.strip_prefix(input::BYTE_ORDER_MARK).unwrap_or(sample);
             let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
             let fault = Fault::at(place, "the trace's format was not recognised")
                 .found(format!("`{}`", first[..first.len().min(64)].trim_ascii_end().escape_ascii()))

@@ -721,8 +721,11 @@ fn column_names_are_read() {
 /// Columns of the kinds of one format under the names of another are not taken for that format.
 #[test]
 fn records_do_not_stand_against_their_column_names() {
-    let file = Temporary::new("t.csv", b"time_us,op,device,offset,bytes\n1,R,0,4096,8192\n2,W,0,4096,8192\n");
+    let content = b"time_us,op,device,offset,bytes\n1,R,0,4096,8192\n2,W,0,4096,8192\n";
+    let file = Temporary::new("t.csv", content);
     let told = message(replay(&file.cfg(), DRIVE));
+    let marked = Temporary::new("t.csv", &[b"\xef\xbb\xbf", &content[..]].concat());
+    assert_eq!(message(replay(&marked.cfg(), DRIVE)), told, "with a byte order mark");
     assert!(
         told.contains("not recognised; found `time_us,op,device,offset,bytes`")
             && told.contains("column 2 cannot be `op`, but device or dev or disk"),
