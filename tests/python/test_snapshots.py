@@ -96,6 +96,20 @@ def test_the_workload_can_run_first(drive: Path) -> None:
     assert report.wear.erase_count.mean * 16 * 2 >= saved["erases"] / 8
 
 
+def test_the_same_requests_after_a_run_of_them_are_warned_of(drive: Path) -> None:
+    """The run overwrites what the preparation has written last; with another seed, or without that run, it does not."""
+    worn, laid = drive.with_name("worn.fw"), drive.with_name("laid.fw")
+    keys = {"workload__uniform__requests": 300}
+    flashwatt.age(str(drive), to=worn, run_workload=True, **keys)
+    flashwatt.age(str(drive), to=laid, **keys)
+
+    def warned(file: Path, seed: int) -> bool:
+        report = flashwatt.run(str(drive), seed=seed, run__precondition__snapshot=str(file), **keys)
+        return any("the same requests come again" in warning for warning in report.warnings)
+
+    assert [warned(worn, 1), warned(worn, 2), warned(laid, 1)] == [True, False, False]
+
+
 def test_a_snapshot_of_another_drive_is_refused(drive: Path, cli: Cli) -> None:
     """The message names the key and both values."""
     file = drive.with_name("aged.fw")

@@ -10,7 +10,7 @@ use crate::kernel::{End, Sim};
 use crate::output::{Aside, Replace};
 use crate::progress::Progress;
 use crate::run::{StartState, is_not_cut, needs_a_clock};
-use crate::snapshot;
+use crate::snapshot::{self, Prepared};
 use crate::ssd::Ssd;
 use crate::workload;
 
@@ -79,7 +79,10 @@ pub fn age(
     }
     let (state, warnings) = drive.state();
     let erases = state.array.erase_counts().map(u64::from).sum();
-    let (sha256, bytes) = snapshot::save(config, state, &warnings, &file)?;
+    let (sha256, bytes) = {
+        let prepared = Prepared { ran: options.run, warnings: warnings.clone() };
+        snapshot::save(config, state, prepared, &file)?
+    };
     file.commit()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Aged { file: name, bytes, sha256, format: snapshot::VERSION, erases, warnings })

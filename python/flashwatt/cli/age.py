@@ -47,6 +47,6 @@ def age(config: Path, out: Path, sets: tuple[str, ...], **options: Any) -> None:
     if options["as_json"]:
         click.echo(json.dumps(saved))
         return
-    say(f"{out}: {saved['bytes']:,} bytes; {saved['erases']:,} blocks erased; SHA-256 {saved['sha256']}")
+    say(f"{out}: {saved['bytes']:,} bytes; {saved['erases']:,} erases of a block; SHA-256 {saved['sha256']}")
     for warning in saved["warnings"]:
         note(warning)

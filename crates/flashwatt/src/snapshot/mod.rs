@@ -61,6 +61,9 @@ pub struct Identity {
 struct Header {
     engine: String,
     config: Value,
+    /// Whether the drive ran the workload of the configuration after its start state.
+    #[serde(default)]
+    ran: bool,
     warnings: Vec<String>,
 }
 
@@ -68,6 +71,13 @@ struct Header {
 pub(crate) struct DriveState<'a> {
     pub firmware: &'a mut Firmware,
     pub array: &'a mut Array,
+}
+
+/// How a drive came into its state.
+pub(crate) struct Prepared {
+    /// Whether it ran the workload of its configuration after its start state.
+    pub ran: bool,
+    pub warnings: Vec<String>,
 }
 
 /// The header's data besides the state.
@@ -86,11 +96,11 @@ pub(crate) fn is_one(path: &Path) -> bool {
 pub(crate) fn save(
     config: &Config,
     state: DriveState,
-    warnings: &[String],
+    prepared: Prepared,
     to: &Aside,
 ) -> Result<(String, u64), Error> {
     let mut hashed = Hashed { inner: BufWriter::new(to.file()?), hash: Sha256::new(), bytes: 0 };
-    write(config, state, warnings, &mut hashed).map_err(|flaw| match flaw {
+    write(config, state, prepared, &mut hashed).map_err(|flaw| match flaw {
         Flaw::Io(source) => to.error(source),
         Flaw::Ended(error) => *error,
         Flaw::Damaged(what) => Fault::key("snapshot", "the drive cannot be saved").found(what).into(),
@@ -99,11 +109,12 @@ pub(crate) fn save(
     Ok((hashed.digest(), hashed.bytes))
 }
 
-fn write(config: &Config, state: DriveState, warnings: &[String], to: &mut impl Write) -> Result<(), Flaw> {
+fn write(config: &Config, state: DriveState, prepared: Prepared, to: &mut impl Write) -> Result<(), Flaw> {
     let header = Header {
         engine: env!("CARGO_PKG_VERSION").into(),
         config: serde_json::to_value(config).map_err(io::Error::from)?,
-        warnings: warnings.to_vec(),
+        ran: prepared.ran,
+        warnings: prepared.warnings,
     };
     let json = serde_json::to_vec(&header).map_err(io::Error::from)?;
     let length = u32::try_from(json.len()).ok().filter(|&length| length <= HEADER_BYTES_MAX);
@@ -151,7 +162,15 @@ pub(crate) fn restore(path: &Path, config: &Config, state: DriveState, watch: &m
     })?;
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let identity = Identity { file, sha256: hashed.digest(), engine: header.engine, seed };
-    Ok(Loaded { identity, warnings: header.warnings })
+    let mut warnings = header.warnings;
+    if header.ran && seed == config.run.seed && serde_json::to_value(&config.workload).ok().as_ref() == header.config.get("workload") {
+        warnings.push(format!(
+            "run.precondition.snapshot: {} ran the same workload with the same seed, so the same requests come again, and \
+             overwrite what they have just written (run.seed)",
+            identity.file
+        ));
+    }
+    Ok(Loaded { identity, warnings })
 }
 
 fn read(same_seed: bool, state: DriveState, from: &mut impl Read, crc: u32, watch: &mut Watch) -> Result<(), Flaw> {
