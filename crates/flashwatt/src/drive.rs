@@ -185,7 +185,11 @@ impl Drive {
     /// Checks that a time is not over.
     #[inline]
     fn is_to_come(&self, key: &str, at: Nanos) -> Result<(), Error> {
-        if at < self.now_ns() { Err(self.is_over(key, at)) } else { Ok(()) }
+        if at < self.now_ns() {
+            return Err(self.is_over(key, at));
+        }
+        let horizon = each!(&self.sim, sim => sim.horizon_ns());
+        if at > horizon { Err(is_beyond(key, at, horizon)) } else { Ok(()) }
     }
 
     #[cold]
@@ -197,8 +201,8 @@ impl Drive {
     /// Simulates up to a time. Returns the requests that have ended since the last call, in the order of their ends.
     ///
     /// # Errors
-    /// If the time lies in the past: the drive's state is then unchanged. If the drive cannot go on: no room on flash, or a time
-    /// beyond the end of simulated time. [`Self::report`] still reports the work done.
+    /// If the time lies in the past, or beyond the end of simulated time: the drive's state is then unchanged. If the drive cannot go
+    /// on: no room on flash, or an event beyond the end of simulated time. [`Self::report`] still reports the work done.
     pub fn advance(&mut self, until_ns: Nanos) -> Result<Vec<Done>, Error> {
         let mut done = Vec::new();
         self.advance_into(until_ns, &mut done)?;
@@ -465,4 +469,9 @@ impl Workload for Inbox {
     fn kind(&self) -> SourceKind {
         SourceKind::Synthetic
     }
+}
+#[cold]
+fn is_beyond(key: &str, at: Nanos, horizon: Nanos) -> Error {
+    let fault = Fault::key(key, "a time beyond the end of simulated time").found(format!("{at} ns"));
+    fault.expected(format!("{horizon} ns or earlier on this device")).into()
 }

@@ -63,6 +63,11 @@ impl<W: Workload, D: Device> Sim<W, D> {
         self.agenda.now()
     }
 
+    /// The last instant that can be simulated, in ns.
+    pub(crate) fn horizon_ns(&self) -> Nanos {
+        self.agenda.horizon()
+    }
+
     /// The workload.
     pub(crate) fn workload(&mut self) -> &mut W {
         &mut self.workload

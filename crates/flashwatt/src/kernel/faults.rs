@@ -20,7 +20,8 @@ impl<W: Workload, D: Device> Sim<W, D> {
         let fault = Fault::key(key, "the run reaches beyond the end of simulated time")
             .found(format!("an event at {at} ns"))
             .expected(format!("at most {horizon} ns on this device"));
-        Error::from(fault)
+        let of_traces = "several traces whose clocks begin at different times are joined by align_starts = true";
+        Error::from(if key == "workload" { fault.help(of_traces) } else { fault })
     }
 }
 
