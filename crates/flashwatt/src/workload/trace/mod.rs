@@ -263,6 +263,10 @@ const SAMPLE_BYTES: usize = 64 << 10;
 pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static Format, usize), Error> {
     let place = Place { file: Some(input.name().to_string()), ..Place::default() };
     let (sample, whole) = input.peek(SAMPLE_BYTES)?;
+    if let Some(what) = other_kind(sample) {
+        let fault = Fault::at(place, "not a trace that can be read as it is").found(what);
+        return Err(trace_error(fault.expected("a trace in UTF-8 or binary, plain or compressed by gzip or zstd")));
+    }
     let candidates = matching(if whole { sample } else { whole_lines(sample) });
     match candidates[..] {
         [format] => Ok((format, first_event(format, sample, for_scheduler))),
@@ -286,6 +290,27 @@ pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static For
             Err(trace_error(fault))
         }
     }
+}
+
+/// Kinds of files that are no trace before something has unpacked or converted them, with the bytes by which they begin.
+const OTHER_KINDS: [(&[u8], &str); 7] = [
+    (b"\xfd7zXZ\0", "a file compressed by xz"),
+    (b"BZh", "a file compressed by bzip2"),
+    (b"\x04\x22\x4d\x18", "a file compressed by lz4"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+];
+/// A tar archive has its mark behind the name and the properties of the first file.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
+fn other_kind(sample: &[u8]) -> Option<&'static str> {
+    let (at, mark) = TAR;
+    if sample.get(at..).is_some_and(|rest| rest.starts_with(mark)) {
+        return Some("a tar archive");
+    }
+    OTHER_KINDS.iter().find(|(mark, _)| sample.starts_with(mark)).map(|&(_, what)| what)
 }
 
 /// The event that stands for a request in a file of a known format, as [`recognise`] chooses it.

@@ -473,6 +473,30 @@ fn unknown_formats_empty_files_and_absent_ones() {
     assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: no such directory"));
 }
 
+/// Files that must be unpacked or converted first, also such whose first record could be one of a trace.
+#[test]
+fn archives_and_other_encodings_are_named() {
+    let mut tar = b"t.csv".to_vec();
+    tar.resize(257, 0);
+    tar.extend(b"ustar\0");
+    tar.resize(512, 0);
+    tar.extend(b"128166372003061629,hm,0,Write,8192,4096,500\n");
+    for (content, what) in [
+        (&b"\xfd7zXZ\0\0\x04"[..], "compressed by xz"),
+        (b"BZh91AY&SY", "compressed by bzip2"),
+        (b"PK\x03\x04\x14\0", "a zip archive"),
+        (b"\xff\xfet\0i\0m\0e\0", "text in UTF-16"),
+        (&tar, "a tar archive"),
+    ] {
+        let file = Temporary::new("t.csv", content);
+        let text = message(replay(&file.cfg(), DRIVE));
+        assert!(
+            text.starts_with("t.csv: not a trace that can be read as it is; found ") && text.contains(what),
+            "{text}"
+        );
+    }
+}
+
 /// A first record of length 0 does not prevent recognition of the format, and the fault then names line and column.
 #[test]
 fn a_first_record_of_no_length_is_recognised_and_then_named() {
