@@ -192,9 +192,10 @@ impl Serialize for ComponentEnergies {
 }
 
 impl ComponentEnergies {
-    /// The sum of the components whose names end in this way.
+    /// The sum of the components whose names end in this way; 0 without one.
     pub fn ending_in(&self, end: &str) -> f64 {
-        self.components.iter().filter(|(name, _)| name.ends_with(end)).map(|(_, joules)| joules).sum()
+        let found = self.components.iter().filter(|(name, _)| name.ends_with(end));
+        found.fold(0.0, |sum, (_, joules)| sum + joules) // `sum` begins with −0
     }
 }
 

@@ -87,10 +87,6 @@ pub(crate) fn report(hdd: &Hdd, config: &Config, outcome: &Outcome<HddFigures>) 
 
 fn section(hdd: &Hdd, figures: &HddFigures, energy_j: &ComponentEnergies) -> HddSection {
     let counts = figures.counts.clone();
-    let of_supply = |suffix: &str| {
-        let named = energy_j.components.iter().filter(|(name, _)| name.ends_with(suffix));
-        named.map(|(_, joules)| joules).sum()
-    };
     let mean = |sum: u64| (counts.seeks > 0).then(|| sum as f64 / counts.seeks as f64);
     let zone = |(zone, bytes): (&crate::hdd::settings::Zone, &ZoneBytes)| ZoneReport {
         cylinders: zone.cylinders,
@@ -99,7 +95,7 @@ fn section(hdd: &Hdd, figures: &HddFigures, energy_j: &ComponentEnergies) -> Hdd
     };
     HddSection {
         state_s: StateTimes(STATES.iter().map(|&(name, id)| (name, figures.times.ns(id) as f64 * 1e-9)).collect()),
-        energy_by_supply_j: SupplyEnergies { v5: of_supply("_5v"), v12: of_supply("_12v") },
+        energy_by_supply_j: SupplyEnergies { v5: energy_j.ending_in("_5v"), v12: energy_j.ending_in("_12v") },
         seek_cylinders_mean: mean(counts.seek_cylinders),
         seek_ns_mean: mean(counts.seek_ns),
         zones: hdd.settings().zones.iter().zip(&figures.zones).map(zone).collect(),

@@ -31,6 +31,7 @@ fn two_reads() {
     }
     close(report.energy_integral_j, expected.iter().map(|(_, joules)| joules).sum(), 1e-9);
     assert_eq!((report.current_ma.supply_v, sections(&report).hdd.energy_by_supply_j.v12), (5.0, 0.0));
+    assert!(sections(&report).hdd.energy_by_supply_j.v12.is_sign_positive());
 
     let hdd = &sections(&report).hdd;
     assert_eq!((hdd.counts.seeks, hdd.counts.seek_cylinders, hdd.counts.rotational_waits), (1, 999, 2));
