@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conftest import Cli
 
-ONE_DIE = {"device": {"preset": "x25m", "channels": 1, "ways": 1, "logical_bytes": 64 << 20}}
+ONE_DIE = {"device": {"preset": "x25m", "channels": 1, "ways": 1, "logical_bytes": 64 << 20, "op_ratio": 5 / 64}}
 WRITE_NS = 982_000  # 82 µs over the bus, 900 µs of programming
 ROWS = ("0,0,W,0,4096", "0,7,W,0,8192", "10000,0,W,4096,4096")
 

@@ -246,6 +246,9 @@ fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], er
     equal("units written into the buffer", buffer.written, left)
 }
 
+/// As faults name it.
+const INTERFACE: &str = "the host interface";
+
 /// DRAM and the host interface do one job after the other, at the rates of the energy table, and no request waits for
 /// them. If a rate is too low for the data of the run, the part works longer than the run lasted, and mean power
 /// exceeds the peak. A run of a few trims may be too short for any rate.
@@ -261,7 +264,7 @@ fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(),
         |ns: fn(&Ledger) -> u64| windows.iter().map(|window| ns(&window.figures.ledger)).fold(0, u64::saturating_add);
     let elapsed = sum(Ledger::total_ns);
     let parts = [
-        ("energy.host_interface.bandwidth_mb_s", "the host interface", sum(|ledger| ledger.host_interface_ns)),
+        ("energy.host_interface.bandwidth_mb_s", INTERFACE, sum(|ledger| ledger.host_interface_ns)),
         ("energy.dram.data_mb_s", "DRAM (by data_mb_s and map_access_ns)", sum(|ledger| ledger.dram_op_ns)),
     ];
     match parts.into_iter().max_by_key(|&(_, _, ns)| ns).filter(|&(_, _, ns)| ns > elapsed) {
@@ -269,7 +272,9 @@ fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(),
         Some((key, part, ns)) => {
             let fault = Fault::key(key, "the rate is too low for what the run moved: mean power lies above the peak");
             let found = format!("{ns} ns of work for {part} in a run of {elapsed} ns");
-            Err(Error::from(fault.found(found).expected("a rate at which the work fits the run, or a longer run")))
+            let fault = fault.found(found).expected("a rate at which the work fits the run, or a longer run");
+            let link = "device.host_link.bandwidth_mb_s lets requests wait for the link";
+            Err(Error::from(if part == INTERFACE { fault.help(link) } else { fault }))
         }
     }
 }

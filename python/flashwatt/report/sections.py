@@ -613,7 +613,7 @@ class Wear:
     """Wear since the start of the run, and what a snapshot that it began from counts before."""
 
     erase_count: Spread
-    """Erases per block."""
+    """Erases per block, at the end of the drain: warm-up and drain count as well, unlike in `flash.erases`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -891,7 +891,7 @@ class Current:
     peak: float | None
     """`power_w.peak` / `supply_v`."""
     time_at_peak_ns: int | None
-    """Time at the peak."""
+    """For how long the current was at its peak."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ pub(super) struct Capacity {
     pub logical_bytes: u64,
     pub spare_fraction: f64,
     pub op_ratio: f64,
+    /// The `op_ratio` that was asked for, in either form; none if blocks and logical bytes are given.
+    pub asked_op_ratio: Option<f64>,
     pub log_blocks: u32,
     pub backup_blocks: u32,
     pub journal_blocks: u32,
@@ -114,6 +116,14 @@ impl GivenSize {
                 GivenSize::BlocksAndOp(blocks, Spare::Ratio(ratio))
             }
             GivenSize::LogicalAndOp(bytes, _) => GivenSize::LogicalAndOp(bytes, Spare::Ratio(ratio)),
+        }
+    }
+
+    /// Over-provisioning as a share of the host's capacity, if it is given.
+    fn op_ratio(&self) -> Option<f64> {
+        match self {
+            GivenSize::BlocksAndLogical(..) => None,
+            GivenSize::BlocksAndOp(_, op) | GivenSize::LogicalAndOp(_, op) => Some(op.physical_per_logical() - 1.0),
         }
     }
 
@@ -269,6 +279,7 @@ pub(super) fn resolve(c: &mut Checker, device: &raw::Device, geometry: &FlashSha
             logical_bytes: u64::try_from(logical).ok()? * u64::from(geometry.page_bytes),
             spare_fraction: spare / physical as f64,
             op_ratio: spare / logical as f64,
+            asked_op_ratio: given.op_ratio(),
             log_blocks: u32::try_from(needs.log_blocks(geometry, blocks * geometry.planes(), logical)).ok()?,
             backup_blocks: needs.backup_blocks,
             journal_blocks: u32::try_from(needs.journal_blocks(geometry)).ok()?,

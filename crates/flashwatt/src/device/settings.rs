@@ -30,6 +30,9 @@ pub struct Device {
     pub spare_fraction: f64,
     /// (physical − logical) / logical, as it came out.
     pub op_ratio: f64,
+    /// The same as it was asked for, if whole blocks of every plane made it notably different.
+    #[serde(skip)]
+    pub asked_op_ratio: Option<f64>,
     /// How layers that map blocks lay logical pages out over the dies.
     #[serde(default, skip_serializing_if = "BlockStripe::is_default")]
     pub block_stripe: BlockStripe,

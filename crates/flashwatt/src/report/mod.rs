@@ -371,7 +371,7 @@ pub struct Current {
     pub supply_v: f64,
     pub mean: f64,
     pub peak: Option<f64>,
-    /// Time at the peak, in ns.
+    /// For how long the current was at its peak, in ns.
     pub time_at_peak_ns: Option<Nanos>,
 }
 
@@ -408,6 +408,8 @@ impl Report {
         warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(deeper_than_the_drive(config));
+        warnings.extend(took_no_time(&counted, &done));
+        warnings.extend(overloaded(config, &counted, &done));
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
         let throughput = throughput(&counted, &done);
         let mean_w = if throughput.simulated_s > 0.0 { total_j / throughput.simulated_s } else { 0.0 };
@@ -524,6 +526,41 @@ fn deeper_than_the_drive(config: &Config) -> Option<String> {
     })
 }
 
+/// A window without length has no rates: the drive took requests in no time, as one without a host link does into its buffer.
+fn took_no_time<F: Figures>(counted: &Window<F>, done: &Completed) -> Option<String> {
+    (counted.elapsed_ns() == 0 && done.requests() > 0).then(|| {
+        "the measured window has no length: its rates, power and energy are 0 and say nothing (device.host_link.bandwidth_mb_s \
+         lets requests take time, and run.count_drain = true measures until all work is done)"
+            .to_string()
+    })
+}
+
+/// Requests of a run with fewer of them are too few to say that a drive is overloaded.
+const OVERLOAD_REQUESTS_MIN: u64 = 1_000;
+/// Share of a run's requests that wait on average, from which on the drive counts as overloaded.
+const OVERLOAD_MIN: f64 = 0.1;
+
+/// Requests that arrive at times of their own, faster than the drive serves them. By Little's law mean latency / duration is the share
+/// of the run's requests that were waiting or in service on average.
+fn overloaded<F: Figures>(config: &Config, counted: &Window<F>, done: &Completed) -> Option<String> {
+    use crate::config::{Arrivals, Workload};
+    let has_own_times = match &config.workload {
+        Workload::Synthetic(synthetic) => matches!(synthetic.arrivals, Arrivals::Open(_)),
+        Workload::Trace(_) | Workload::Standin(_) => config.run.replay.is_timed(),
+        _ => false,
+    };
+    let mean_ns = done.all().summary().mean?;
+    let share = mean_ns / counted.elapsed_ns() as f64;
+    (has_own_times && done.requests() >= OVERLOAD_REQUESTS_MIN && share > OVERLOAD_MIN).then(|| {
+        format!(
+            "requests arrived faster than the drive served them: {:.0} of {} were waiting on average, and latency is that of \
+             the queue",
+            share * done.requests() as f64,
+            done.requests()
+        )
+    })
+}
+
 fn workload_report(workload: &dyn Workload, done: &Completed) -> WorkloadReport {
     WorkloadReport {
         name: workload.name().to_string(),
@@ -567,10 +604,11 @@ impl Efficiency {
     /// The efficiency of a window, from the bytes that were read and written in it.
     pub(crate) fn new([read, written]: [u64; 2], joules: f64, mean_w: f64, throughput: &Throughput) -> Self {
         let mb = (read + written) as f64 * 1e-6;
-        let per_tb = |bytes: u64| (bytes > 0).then(|| joules / (bytes as f64 * 1e-12));
+        let has_time = throughput.simulated_s > 0.0;
+        let per_tb = |bytes: u64| (has_time && bytes > 0).then(|| joules / (bytes as f64 * 1e-12));
         Efficiency {
             mb_per_j: (joules > 0.0).then(|| mb / joules),
-            j_per_gb: (mb > 0.0).then(|| joules / mb * 1e3),
+            j_per_gb: (has_time && mb > 0.0).then(|| joules / mb * 1e3),
             j_per_tb: per_tb(read + written),
             j_per_tb_written: per_tb(written),
             iops_per_w: (mean_w > 0.0).then(|| throughput.iops / mean_w),

@@ -10,8 +10,8 @@ pub(crate) fn outside(window_j: f64, drain_j: f64, is_counted: bool) -> Option<S
     let share = drain_j / (window_j + drain_j);
     (!is_counted && share > OUTSIDE_MAX).then(|| {
         format!(
-            "{OUTSIDE}: {:.0} % of the energy of window and drain was spent in the drain, on what was under way: data of \
-             the write buffer, collection, a rebuild (run.count_drain = true includes it; a longer run makes it smaller)",
+            "{OUTSIDE}: {:.0} % of the energy of window and drain was spent in the drain, on what was still \
+             under way (run.count_drain = true includes it; a longer run makes it smaller)",
             100.0 * share
         )
     })

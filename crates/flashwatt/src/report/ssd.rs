@@ -10,7 +10,7 @@ use super::{DeviceReport, LatencyHistogram, Sections, seconds};
 use crate::accounts::{BufferCounts, HostWrites, SsdFigures};
 use crate::config::Config;
 use crate::device::Array;
-use crate::device::settings::Timing;
+use crate::device::settings::{Device, Timing};
 use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use crate::energy::settings::IdleAccounting;
@@ -303,24 +303,54 @@ fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<S
     let (ledger, total) = (&figures.ledger, figures.ledger.total_ns());
     if total > 0 && ledger.dram_op_ns > total {
         warnings.push(format!(
-            "DRAM operations took {} ns of a run of {total} ns: more than there was; energy.dram.map_access_ns or \
+            "DRAM operations took {} ns of a window of {total} ns: more than there was; energy.dram.map_access_ns or \
              data_mb_s is too slow for this workload",
             ledger.dram_op_ns
         ));
     }
-    if figures.unwritten_reads > 0 {
+    if total > 0 && ledger.host_interface_ns > total {
         warnings.push(format!(
-            "{} page reads found a page that was never written: they took no flash operation (run.precondition = \
-             \"filled\" writes every page first)",
+            "the host interface worked {} ns in a window of {total} ns: more than there was, since no request waits for it \
+             (device.host_link.bandwidth_mb_s lets them wait)",
+            ledger.host_interface_ns
+        ));
+    }
+    if figures.unwritten_reads > 0 {
+        let reads = if figures.unwritten_reads == 1 { "read" } else { "reads" };
+        warnings.push(format!(
+            "{} page {reads} found no data, since the page was never written or was trimmed: no flash operation was needed \
+             (run.precondition = \"filled\" writes every page first)",
             figures.unwritten_reads
         ));
     }
+    warnings.extend(spare_flash(&config.ssd().device));
     warnings.extend(short_times(&config.ssd().device.timing));
     warnings.extend(unfinished(figures, firmware, config));
     warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
     warnings.extend(unsettled(figures, config.ssd().device.page_bytes));
     warnings.extend(whole_map_cached(config, firmware));
     warnings
+}
+
+/// An `op_ratio` from which on a per cent sign may be missing.
+const RATIO_MAX: f64 = 5.0;
+
+/// The warning about over-provisioning that is not what its number looks like.
+fn spare_flash(device: &Device) -> Option<String> {
+    let ratio = device.op_ratio;
+    if let Some(asked) = device.asked_op_ratio {
+        let blocks = device.channels * device.ways * device.planes;
+        let step_bytes = u64::from(blocks) * u64::from(device.pages_per_block) * u64::from(device.page_bytes);
+        return Some(format!(
+            "device.op_ratio: {asked:.4} was asked for, and the drive has {ratio:.4}: flash grows by one block of every plane, \
+             {:.1} MB",
+            step_bytes as f64 / 1e6
+        ));
+    }
+    (ratio >= RATIO_MAX).then(|| {
+        let times = 1.0 + ratio;
+        format!("device.op_ratio = {ratio:.4}: the flash is {times:.1} times what the host sees (\"28%\" is a ratio of 0.28)")
+    })
 }
 
 /// Array time in ns below which a unit may be missing. The fastest reads of flash take 3 µs (Z-NAND), and a program or an erase takes
@@ -337,14 +367,14 @@ fn short_times(timing: &Timing) -> Vec<String> {
     short.map(warning).collect()
 }
 
-/// The warning about a cached mapping table in which the whole map has room: the layer then hardly reads its map.
+/// The warning about a cached mapping table in which the whole map has room: what such a layer costs by misses does not show then.
 fn whole_map_cached(config: &Config, firmware: &Firmware) -> Option<String> {
     let (entries, map) = (config.ssd().ftl.table_entries()?, firmware.blocks.geometry().logical_units);
     let name = config.ssd().ftl.name();
     (entries >= map).then(|| {
         format!(
-            "the cached mapping table has room for the whole map ({entries} entries, {map} in the map): {name} works as a page \
-             map in memory; ftl.{name}.cmt_fraction = 0.01 holds one entry in 100"
+            "the cached mapping table has room for the whole map ({entries} entries, {map} in the map): {name} reads its map once \
+             only, and still writes it; ftl.{name}.cmt_fraction = 0.01 holds one entry in 100"
         )
     })
 }

@@ -15,10 +15,7 @@ fn warns(report: &Report, of: &str) -> bool {
 #[test]
 fn reads_of_what_was_never_written() {
     let reads = ["workload.uniform.read_fraction=1", "workload.uniform.requests=100"];
-    assert!(warns(
-        &run(&[&reads[..], &["run.precondition=empty"]].concat()),
-        "100 page reads found a page that was never"
-    ));
+    assert!(warns(&run(&[&reads[..], &["run.precondition=empty"]].concat()), "100 page reads found no data"));
     assert_eq!(run(&reads).warnings, [""; 0]);
 }
 
@@ -59,6 +56,65 @@ fn array_times_without_their_unit() {
     assert!(read.starts_with("device.timing.read_ns = 50: less") && read.contains("\"50us\""), "{read}");
     assert!(program.starts_with("device.timing.program_ns = 999: less"), "{program}");
     assert_eq!(times(1, 1, 1), [""; 0]);
+}
+
+/// Flash comes in blocks of every plane: of `x25m` 40 blocks of 512 KiB at a time, 20,971,520 bytes. A drive of 1 GB with a ratio of 0.07
+/// takes 52 times as much, 1,090,519,040 bytes.
+#[test]
+fn over_provisioning_that_was_rounded() {
+    let said = |sets: &[&str]| {
+        let sets = [&["workload.uniform.requests=100", "run.count_drain=true"], sets].concat();
+        run(&sets).warnings.into_iter().filter(|warning| warning.contains("op_ratio")).collect::<Vec<_>>()
+    };
+    let small = "device.logical_bytes=1000000000";
+    assert_eq!(
+        said(&[small, "device.op_ratio=7%"]),
+        [
+            "device.op_ratio: 0.0700 was asked for, and the drive has 0.0905: flash grows by one block of every plane, 21.0 MB"
+        ]
+    );
+    assert_eq!(said(&[small, "device.op_ratio=0.09"]), [""; 0], "nearly as asked");
+    assert_eq!(said(&["device.op_ratio=0.1"]), [""; 0], "of given blocks the host's part is rounded, to a page");
+    let [percent] = &said(&["device.op_ratio=28"])[..] else { panic!("one warning") };
+    assert!(percent.starts_with("device.op_ratio = 28.0") && percent.contains("29.0 times"), "{percent}");
+}
+
+/// A drive whose buffer takes all writes at once, without a link: the window ends when it began.
+#[test]
+fn a_window_without_length() {
+    let sets = ["workload.uniform.requests=100", "write_buffer.bytes=1MiB"];
+    let none = run(&sets);
+    assert!(warns(&none, "the measured window has no length"), "{:?}", none.warnings);
+    assert_eq!(
+        (none.throughput.simulated_s, none.efficiency.j_per_gb, none.efficiency.j_per_tb_written),
+        (0.0, None, None)
+    );
+    let drained = run(&[&sets[..], &["run.count_drain=true"]].concat());
+    assert!(!warns(&drained, "no length") && drained.efficiency.j_per_gb.is_some_and(|j| j > 0.0));
+}
+
+/// 10,000 writes a second are more than the drive takes, and 100 are not. A closed loop waits for itself.
+#[test]
+fn a_drive_that_cannot_keep_up() {
+    let said = |sets: &[&str]| {
+        let sets = [&["workload.uniform.requests=2000", "run.count_drain=true"], sets].concat();
+        warns(&run(&sets), "requests arrived faster than the drive served them")
+    };
+    assert!(said(&["workload.uniform.rate_per_s=1000000"]));
+    assert!(!said(&["workload.uniform.rate_per_s=100"]));
+    assert!(!said(&["workload.uniform.queue_depth=32", "workload.uniform.requests=1000"]));
+}
+
+/// No request waits for the interface unless the drive has a link.
+#[test]
+fn an_interface_that_works_longer_than_there_was() {
+    let sets =
+        ["workload.uniform.requests=2000", "write_buffer.bytes=4MiB", "energy.host_interface.bandwidth_mb_s=100"];
+    let over = "the host interface worked ";
+    let slow = run(&sets);
+    assert!(warns(&slow, over), "{:?}", slow.warnings);
+    let linked = run(&[&sets[..], &["device.host_link.bandwidth_mb_s=100"]].concat());
+    assert!(!warns(&linked, over), "{:?}", linked.warnings);
 }
 
 #[test]

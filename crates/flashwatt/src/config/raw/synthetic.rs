@@ -158,7 +158,7 @@ common_keys! {
     range_bytes: u64,
     /// `uniform` only. `true`: one request after the other instead of at random, as the model `sequential`.
     sequential: bool,
-    /// Outstanding requests of a closed loop; the device's queue depth unless given.
+    /// Outstanding requests of a closed loop (QD); the device's queue depth unless given.
     queue_depth: u32,
     /// Processes that send the requests; 1 unless given. In a closed loop each has `queue_depth` of them outstanding, and in `sequential` streams
     /// of its own. In an open loop the requests stay as they are: one that begins where a process's last one ended is that process's, others go

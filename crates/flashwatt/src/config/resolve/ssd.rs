@@ -23,6 +23,8 @@ use crate::wear::{self, Wear};
 const IDLE_NS: Nanos = 10_000_000;
 /// The least supply of flash for 3.3 V (ONFI 2.3, recommended operating conditions of VCC: 2.7 to 3.6 V).
 const CAPACITOR_MIN_V: f64 = 2.7;
+/// Share by which whole blocks may change the over-provisioning that was asked for without a word.
+const ROUNDED_MAX: f64 = 0.05;
 const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;
 /// Choice: the time of two programs of a multi-level cell.
@@ -154,6 +156,7 @@ fn device(
         logical_bytes: capacity.logical_bytes,
         spare_fraction: capacity.spare_fraction,
         op_ratio: capacity.op_ratio,
+        asked_op_ratio: capacity.asked_op_ratio.filter(|asked| (capacity.op_ratio / asked - 1.0).abs() > ROUNDED_MAX),
         block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
         recovery_blocks: 0,
         dump_blocks: 0,
