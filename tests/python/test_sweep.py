@@ -289,6 +289,16 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
             small(out=out)
 
 
+def test_a_run_that_fails_says_what_is_finished(tmp_path: Path) -> None:
+    """The trace's request lies beyond the second drive, which shows when it is read."""
+    trace = tmp_path / "far.csv"
+    trace.write_text("time_us,device,op,offset,bytes\n0,0,R,200000000,4096\n")
+    base = {"device": {"preset": "x25m", "op_ratio": 2}, "workload": {"trace": {"path": str(trace)}}}
+    said = r"requests reach beyond the drive.*\(1 of 2 tasks are finished and kept in .*results\.jsonl; the same sweep"
+    with pytest.raises(flashwatt.FlashwattError, match=said):
+        flashwatt.sweep({"device.logical_bytes": ["1GB", "100MB"]}, base=base, workers=1, out=tmp_path / "out")
+
+
 def test_all_faults_of_a_grid_are_told_at_once() -> None:
     grid = {"device.chanels": [1, 2], "gc.policy": ["gredy", "fifi"]}
     with pytest.raises(flashwatt.FlashwattError) as error:

@@ -98,14 +98,18 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
         note(f"the study has no base: the drive is the default preset, {DEFAULT_PRESET}")
     baseline = _baseline(whole, options)
     results, fault = swept(whole, out, workers, force)
-    with printed() as faults, blamed({"metrics": "--metrics"}):
-        if baseline:
-            _show_differences(results, format_, options["metrics"], baseline)
-        else:
-            _show(results, format_, options["metrics"], per_run=options["per_run"])
-    if fault:
-        raise fault
-    written = [out / "results.jsonl", out / "results.parquet", *_drawn(results, out, options, force)]
+    kept = [out / "results.jsonl", out / "results.parquet"]
+    try:
+        with printed() as faults, blamed({"metrics": "--metrics"}):
+            if baseline:
+                _show_differences(results, format_, options["metrics"], baseline)
+            else:
+                _show(results, format_, options["metrics"], per_run=options["per_run"])
+        if fault:
+            raise fault
+        written = [*kept, *_drawn(results, out, options, force)]
+    except KeyboardInterrupt:
+        fail(f"interrupted after the last run; all results are kept: {', '.join(map(str, kept))}", INTERRUPTED)
     note(f"wrote {', '.join(map(str, written))}")
     if faults:
         raise faults[0]
@@ -115,7 +119,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
 def _check_names(study: Study, options: dict[str, Any]) -> None:
     """Refuse a figure that no report has, or a key that the grid has not, before the first run."""
     from flashwatt.base.misspelt import known
-    from flashwatt.report.keys import figures, is_figure, listed_figures, report_keys
+    from flashwatt.report.keys import figures, is_figure, listed_figures, meanings
 
     every = (*figures(), *listed_figures())
     for name, value in (*(("metrics", one) for one in options["metrics"]), *((one, options[one]) for one in "xy")):
@@ -123,7 +127,7 @@ def _check_names(study: Study, options: dict[str, Any]) -> None:
             expected = "every row has it" if name == "metrics" else "--color and --shape take it"
             raise click.UsageError(f"--{name}: {value} is a key of the grid; {expected}; expected a figure of a report")
     for name, asked in {"metrics": options["metrics"], "x": [options["x"]], "y": [options["y"]]}.items():
-        known(f"--{name}", [one for one in asked if one and not is_figure(one)], every, meanings=report_keys())
+        known(f"--{name}", [one for one in asked if one and not is_figure(one)], every, meanings=meanings())
     for name in ("color", "shape"):
         known(f"--{name}", filter(None, [options[name]]), list(study.grid))
 

@@ -16,7 +16,7 @@ from flashwatt.base.frames import column
 from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
-from flashwatt.report.keys import figures, is_figure, report_keys
+from flashwatt.report.keys import figures, is_figure, meanings
 from flashwatt.report.metrics import HEADLINES, OF_CUTS, OF_FILES, flat, listed, listed_parts
 from flashwatt.report.report import Report
 from flashwatt.report.sections import copied
@@ -132,7 +132,7 @@ class Results:
         """The frame with a column for each of these figures, known or not."""
         frame = self._made()
         in_lists = self._in_lists([name for name in metrics if name not in figures() and is_figure(name)])
-        known("metrics", metrics, dict.fromkeys((*self.metrics, *figures(), *in_lists)), meanings=report_keys())
+        known("metrics", metrics, dict.fromkeys((*self.metrics, *figures(), *in_lists)), meanings=meanings())
         frame = frame.with_columns(*in_lists.values())
         missing = [pl.lit(None, pl.Float64).alias(name) for name in dict.fromkeys(metrics) if name not in frame.columns]
         return frame.with_columns(*missing)

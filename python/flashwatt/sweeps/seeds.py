@@ -20,9 +20,13 @@ def varied_by_seeds(configs: Iterable[Mapping[str, Any]]) -> str:
     """
     runs = list(configs)
     recorded = ["trace" in config["workload"] for config in runs]
+    varied_start = any(_by_chance(config["run"]["precondition"]) for config in runs)
     if not all(recorded):
-        return "seeds vary the requests and the start state" + ("" if not any(recorded) else "; of traces, only that")
-    if any(_by_chance(config["run"]["precondition"]) for config in runs):
+        varied = "the requests and the start state" if varied_start else "the requests: the start state is fixed"
+        return f"seeds vary {varied}" + (
+            f"; of traces, {'only that' if varied_start else 'none'}" if any(recorded) else ""
+        )
+    if varied_start:
         return "seeds vary the start state only: the requests are the trace's"
     return "seeds vary nothing but policies that draw by chance: the requests are the trace's, the start state is fixed"
 

@@ -127,6 +127,12 @@ def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: Sw
         )
         message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {where}"
         raise SweepInterruptedError(message, _results(tasks, journal)) from None
+    except _core.FlashwattError as error:
+        finished = next(ended) - 1
+        if journal.path is None or not finished:
+            raise
+        kept = f"{finished} of {total} tasks are finished and kept in {journal.path}; the same sweep continues there"
+        raise _core.FlashwattError(f"{error} ({kept})") from None
 
 
 def _results(tasks: list[Task], journal: Journal) -> Results:
