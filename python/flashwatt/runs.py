@@ -88,6 +88,10 @@ def run(
     Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
     cannot be run; the message names the key, the value found, the values expected and the nearest valid name.
     """
+    _check_kinds(latency=latency, check=check, force=force)
+    _check_paths(request_log=request_log, capture=capture, dispatch_log=dispatch_log)
+    if not isinstance(op_log, bool):
+        _check_paths(op_log=op_log)
     files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else Path(op_log)
@@ -202,6 +206,18 @@ def overrides_of(seed: int | None, keywords: dict[str, Any]) -> dict[str, Any]:
     if "run.seed" in dict(leaves(dotted)):
         raise _core.FlashwattError("seed: given twice; found `seed` and `run.seed`; expected one of them")
     return {**dotted, "run.seed": seed}
+
+
+def _check_kinds(**given: object) -> None:
+    for name, value in given.items():
+        if not isinstance(value, bool):
+            raise _core.FlashwattError(f"{name}: found {shown(value)}; expected True or False")
+
+
+def _check_paths(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str | os.PathLike):
+            raise _core.FlashwattError(f"{name}: found {shown(value)}; expected the path of a file")
 
 
 def interval_ns(series: bool | int) -> int | None:

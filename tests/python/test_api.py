@@ -200,6 +200,28 @@ def test_a_series_of_no_whole_nanoseconds_is_refused(series: Any) -> None:
         flashwatt.run(SMALL, series=series)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"latency": 1}, "latency: found 1; expected True or False"),
+        ({"op_log": 3}, "op_log: found 3; expected the path of a file"),
+        ({"capture": 3}, "capture: found 3; expected the path of a file"),
+        ({"progress": 3}, "progress: found 3; expected True, False or a function"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=f"^{said}$"):
+        flashwatt.run(SMALL, **options)
+
+
+def test_a_trace_in_place_of_a_configuration_is_one_fault(tmp_path: Path) -> None:
+    trace = tmp_path / "t.csv"
+    trace.write_text("0,0,R,0,4096\n" * 50)
+    with pytest.raises(flashwatt.FlashwattError, match=r"a trace is run\(\{\"workload.trace.path\": ") as raised:
+        flashwatt.run(trace)
+    assert str(raised.value).count("\n") == 0
+
+
 @pytest.mark.parametrize("config", [None, 5, b"drive.toml", ["drive.toml"], "a\0b", 1.5])
 def test_an_invalid_configuration_is_refused(config: Any) -> None:
     with pytest.raises(flashwatt.FlashwattError, match=r"^config: found |not the name of a file"):

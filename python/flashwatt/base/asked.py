@@ -12,6 +12,8 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from flashwatt import _core
+from flashwatt.base.literals import shown
 from flashwatt.base.progress import bar, counted_in, runs_bar
 from flashwatt.base.units import count, duration
 
@@ -28,6 +30,8 @@ def run_progress(asked: Any, doing: str = "Simulating", counted: str = "requests
     `doing` describes the main phase, and `counted` says what is counted in it.
     """
     if asked is not True:
+        if asked and not callable(asked):
+            raise _core.FlashwattError(f"progress: found {shown(asked)}; expected True, False or a function")
         yield asked or None
     elif not in_notebook():
         with bar(doing, counted) as show:

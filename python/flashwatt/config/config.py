@@ -56,7 +56,10 @@ class Config:
             expected = "the path of a TOML file, a dictionary, or a flashwatt.Config"
             raise _core.FlashwattError(f"config: found {shown(source)}; expected {expected}")
         try:
-            return cls(read_text(source), printable(source))
+            text = read_text(source)
+            if Path(source).suffix != ".toml":
+                parse_toml(text, printable(source))  # a trace would have a fault in every line
+            return cls(text, printable(source))
         except _core.FlashwattError as error:
             from flashwatt.config.reference import presets
 

@@ -154,6 +154,8 @@ class Report:
     @classmethod
     def parse(cls, text: str, name: str = "<report>") -> Report:
         """Take the text of a report.json; `name` names it in a `FlashwattError`."""
+        if not isinstance(text, str):
+            raise _core.FlashwattError(f"{name}: found {shown(text)}; expected the text of a report.json")
         content = parse_json(text.removeprefix("\ufeff"), name)
         schema = content.get("schema") if isinstance(content, dict) else None
         if schema is None:
