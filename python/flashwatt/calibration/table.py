@@ -314,7 +314,10 @@ def _figure(places: Places, key: str, found: Any, row: int, noise: float | None)
             raise places.unknown(f"{name}.{one}", _FIGURE_KEYS, row)
     if "value" not in table:
         raise places.fault(name, f"no value; found {shown(dict(table))}; expected {{ value = … }}", row)
-    value = _number(places, name, table["value"], "a number in the unit of the report", row)
+    expected = "a number in the unit of the report, 0 or more"
+    value = _number(places, name, table["value"], expected, row)
+    if value < 0:
+        raise places.fault(name, f"found {value}; expected {expected}", row)
     if "noise_absolute" in table:
         if "noise_fraction" in table:
             raise places.fault(name, "found noise_fraction and noise_absolute; expected one of them", row)
