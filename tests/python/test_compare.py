@@ -192,7 +192,11 @@ def test_only_what_is_asked_for(drives: dict[str, package.Report]) -> None:
     assert told["config"] == {"ftl.page.map_unit_bytes": 4096}
     with pytest.raises(package.FlashwattError, match=r"^only: unknown name; found `energy_j.totl`; .*`energy_j.total`"):
         compared(drives, ["energy_j.totl"])
-    for abbreviation, key in (("WAF", "flash.write_amplification"), ("j/gb", "efficiency.j_per_gb")):
+    for abbreviation, key in (
+        ("WAF", "flash.write_amplification"),
+        ("j/gb", "efficiency.j_per_gb"),
+        ("energy per GB", "efficiency.j_per_gb"),
+    ):
         with pytest.raises(package.FlashwattError, match=rf"did you mean `{key}`\?$"):
             compared(drives, [abbreviation])
 

@@ -44,8 +44,9 @@ def hint(
         return "expected none: there is nothing to name"
     names = [f"`{one}`" for one in expected]
     more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
-    asked = nearest(name, [*expected, *near])
-    asked = asked or [one for one in with_word(name, meanings or {}) if one in expected][:ASKED]
+    found = [one for one in with_word(name, meanings or {}) if one in expected][:ASKED]
+    similar = nearest(name, [*expected, *near])
+    asked = found or similar if " " in name else similar or found  # no name has a space
     meant = " or ".join(f"`{one}`" for one in asked)
     return f"expected one of {', '.join(names[:_SHOWN])}{more}" + (f"; did you mean {meant}?" if meant else "")
 

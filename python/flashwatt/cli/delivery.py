@@ -191,7 +191,7 @@ def finish(report: Report, out: Path | None) -> None:
         return
     kept = f"kept in {out / 'report.json'}" if out else "printed (--out DIR also keeps it)"
     requests, warmup = report.workload.requests, report.window.warmup
-    if warmup and not requests:
+    if warmup and not requests and "nothing was measured" not in status:
         complain(f"{status} in the warm-up, after {warmup:,} requests: nothing was measured; the report is {kept}")
     elif not requests:
         complain(f"{status}; the report is {kept}")

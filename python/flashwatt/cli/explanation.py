@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.misspelt import ASKED, known, nearest, with_word
 from flashwatt.config.reference import facts, keys, preset, presets, written
-from flashwatt.report.keys import report_keys
+from flashwatt.report.keys import meanings, report_keys
 
 if TYPE_CHECKING:
     from flashwatt.config.reference import Key
@@ -66,7 +66,7 @@ def _abbreviated(word: str) -> str | None:
     """
     if word == word.lower() and nearest(word, _names()):
         return None
-    found = with_word(word, {**report_keys(), **{key: one["doc"] for key, one in keys().items()}})
+    found = with_word(word, {**meanings(), **{key: one["doc"] for key, one in keys().items()}})
     if len(found) > 1:
         asked = " or ".join(f"`{key}`" for key in found[:ASKED])
         raise _core.FlashwattError(f"explain: unknown name; found `{word}`; did you mean {asked}?")

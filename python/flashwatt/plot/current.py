@@ -34,8 +34,10 @@ def current(report: Report, **look: Unpack[Look]) -> Chart:
     content = content_of(report)
     edges = content.get("edges")
     if not edges or not edges["time_ns"]:
-        asked = "ask for them where something is measured: run(..., edges=(from_ns, until_ns))"
-        raise _core.FlashwattError(f"the report holds no edges of the current; {asked}")
+        asked = (
+            "a window in the measured part of the run: --edges-ms FROM UNTIL, or run(..., edges=(from_ns, until_ns))"
+        )
+        raise _core.FlashwattError(f"the report holds no edges of the current; expected {asked}")
     if len(edges["time_ns"]) > EDGES_MAX:
         found = f"found {len(edges['time_ns']):,} edges; expected at most {EDGES_MAX:,}"
         raise _core.FlashwattError(f"too many edges to draw; {found}; record a shorter window, or a series")

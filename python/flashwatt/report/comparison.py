@@ -16,7 +16,7 @@ from flashwatt.base.misspelt import known
 from flashwatt.base.units import NOTHING, setting
 from flashwatt.config.spelling import as_written
 from flashwatt.report.comparable import map_unit_bytes, unlike_map_units
-from flashwatt.report.keys import report_keys
+from flashwatt.report.keys import meanings
 from flashwatt.report.metrics import METRICS, OF_CUTS, OF_FILES, flat, has_best, listed, listed_parts, metric_of
 from flashwatt.report.report import Report, content_of
 from flashwatt.report.table import drive_name
@@ -231,7 +231,7 @@ def compared(reports: dict[str, Report], only: Sequence[str] = ()) -> dict[str, 
     names = [key for tree in (*figures.values(), *configs.values()) for key in tree]
     if only:
         there = dict.fromkeys(part for name in names for part in _tables(name))
-        known("only", only, there, meanings=report_keys())
+        known("only", only, there, meanings=meanings())
         keys, settings = _chosen(only, figures.values()), _chosen(only, configs.values())
     else:
         keys, settings = (

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from flashwatt.report import cuts, report, sections, shape
-from flashwatt.report.metrics import LISTS, NO_FIGURES, listed_parts
+from flashwatt.report.metrics import LISTS, NO_FIGURES, listed_parts, metric_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,12 @@ def report_keys() -> dict[str, str]:
     for name, recording in (("series", shape.Series), ("edges", shape.Edges)):
         _add(found, name, recording, "", _docs(shape))
     return found
+
+
+@cache
+def meanings() -> dict[str, str]:
+    """Give every key of a report with its meaning and the name that it has in tables: "energy per GB"."""
+    return {key: f"{doc} {metric_of(key).name}" for key, doc in report_keys().items()}
 
 
 @cache
