@@ -79,10 +79,8 @@ pub fn age(
     }
     let (state, warnings) = drive.state();
     let erases = state.array.erase_counts().map(u64::from).sum();
-    let (sha256, bytes) = {
-        let prepared = Prepared { ran: options.run, warnings: warnings.clone() };
-        snapshot::save(config, state, prepared, &file)?
-    };
+    let prepared = Prepared { ran: options.run, warnings: warnings.clone() };
+    let (sha256, bytes) = snapshot::save(config, state, prepared, &file)?;
     file.commit()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Aged { file: name, bytes, sha256, format: snapshot::VERSION, erases, warnings })

@@ -163,7 +163,7 @@ pub(crate) fn restore(path: &Path, config: &Config, state: DriveState, watch: &m
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let identity = Identity { file, sha256: hashed.digest(), engine: header.engine, seed };
     let mut warnings = header.warnings;
-    if header.ran && seed == config.run.seed && serde_json::to_value(&config.workload).ok().as_ref() == header.config.get("workload") {
+    if header.ran && seed == config.run.seed && is_workload_of(config, &header.config) {
         warnings.push(format!(
             "run.precondition.snapshot: {} ran the same workload with the same seed, so the same requests come again, and \
              overwrite what they have just written (run.seed)",
@@ -171,6 +171,11 @@ pub(crate) fn restore(path: &Path, config: &Config, state: DriveState, watch: &m
         ));
     }
     Ok(Loaded { identity, warnings })
+}
+
+/// Whether the configuration of a snapshot has the same workload.
+fn is_workload_of(config: &Config, saved: &Value) -> bool {
+    serde_json::to_value(&config.workload).is_ok_and(|workload| saved["workload"] == workload)
 }
 
 fn read(same_seed: bool, state: DriveState, from: &mut impl Read, crc: u32, watch: &mut Watch) -> Result<(), Flaw> {
