@@ -342,7 +342,8 @@ def test_a_counter_of_the_kernel_becomes_power(tmp_path: Path) -> None:
     path.write_text("1000")
     meter = power.Meter(path)
     time.sleep(0.05)
-    path.write_text("5001000")
+    with path.open("r+b", buffering=0) as counter:  # in one call: a file that is emptied first may be read in between
+        counter.write(b"5001000")
     time.sleep(0.05)
     readings = meter.stop()
     since, until = readings.window_ns

@@ -311,8 +311,13 @@ impl OptionReader<'_> {
         let last = u128::from(increment) * u128::from(clones - 1);
         let end = last + u128::from(region.start_bytes) + u128::from(region.range_bytes);
         if end > u128::from(drive_bytes) {
+            // A size that fits the drive is not what is wrong.
+            let names = match region.range_bytes > drive_bytes {
+                true => ["size", "offset", "offset_increment", "numjobs"],
+                false => ["offset", "offset_increment", "numjobs", "size"],
+            };
             self.refuse(
-                &["size", "offset", "offset_increment", "numjobs"],
+                &names,
                 "the job reaches beyond the drive",
                 format!("an end at byte {end}"),
                 format!("at most {drive_bytes}"),
