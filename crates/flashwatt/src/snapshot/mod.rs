@@ -93,12 +93,7 @@ pub(crate) fn is_one(path: &Path) -> bool {
 }
 
 /// Writes a drive at rest. Returns the SHA-256 and the length of the file.
-pub(crate) fn save(
-    config: &Config,
-    state: DriveState,
-    prepared: Prepared,
-    to: &Aside,
-) -> Result<(String, u64), Error> {
+pub(crate) fn save(config: &Config, state: DriveState, prepared: Prepared, to: &Aside) -> Result<(String, u64), Error> {
     let mut hashed = Hashed { inner: BufWriter::new(to.file()?), hash: Sha256::new(), bytes: 0 };
     write(config, state, prepared, &mut hashed).map_err(|flaw| match flaw {
         Flaw::Io(source) => to.error(source),
