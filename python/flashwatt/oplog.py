@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flashwatt import _core
 from flashwatt.base import marks
+from flashwatt.base.literals import shown
 from flashwatt.base.outputs import check, check_not_read, scratch
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ def finish_all(logs: Collection[Log]) -> None:
         raise faults[0]
 
 
+def path_of(kind: Kind, name: str | PathLike[str]) -> Path:
+    """Give the path of a log; `kind` is the argument that a `FlashwattError` names."""
+    if not isinstance(name, str | os.PathLike):
+        raise _core.FlashwattError(f"{kind}: found {shown(name)}; expected the path of a file")
+    return Path(name)
+
+
 @contextmanager
 def logged(
     kind: Kind, name: str | PathLike[str] | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False
@@ -72,7 +80,7 @@ def logged(
     Parquet takes a temporary second file in the same directory, and as much memory as CSV. Raises `FlashwattError` for
     a file that must not be replaced; the engine checks a CSV itself, except against `inputs`, which it does not know.
     """
-    path = None if name is None else Path(name)
+    path = None if name is None else path_of(kind, name)
     with ExitStack() as stack:
         engine_path = path
         if path is not None:

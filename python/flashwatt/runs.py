@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from inspect import signature
 from operator import index
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check_not_read
 from flashwatt.base.scripts import explained
 from flashwatt.config.config import Config, dotted_of
-from flashwatt.oplog import logged, temporary
+from flashwatt.oplog import logged, path_of, temporary
 from flashwatt.report.report import Report
 from flashwatt.stopwatch import Stopwatch
 
@@ -88,13 +87,9 @@ def run(
     Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
     cannot be run; the message names the key, the value found, the values expected and the nearest valid name.
     """
-    _check_kinds(latency=latency, check=check, force=force)
-    _check_paths(request_log=request_log, capture=capture, dispatch_log=dispatch_log)
-    if not isinstance(op_log, bool):
-        _check_paths(op_log=op_log)
     files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
-    named = None if isinstance(op_log, bool) else Path(op_log)
+    named = None if isinstance(op_log, bool) else path_of("op_log", op_log)
     with nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
         inputs = [*files, *config.inputs()]
         with (
@@ -214,12 +209,6 @@ def _check_kinds(**given: object) -> None:
             raise _core.FlashwattError(f"{name}: found {shown(value)}; expected True or False")
 
 
-def _check_paths(**given: object) -> None:
-    for name, value in given.items():
-        if value is not None and not isinstance(value, str | os.PathLike):
-            raise _core.FlashwattError(f"{name}: found {shown(value)}; expected the path of a file")
-
-
 def interval_ns(series: bool | int) -> int | None:
     """As the engine takes it: none, 0 for an interval that suits the run, or nanoseconds."""
     if isinstance(series, bool):
@@ -263,6 +252,7 @@ def simulate(
     progress: Progress | None = None,
 ) -> Json:
     """Run a configuration and give the report as it is in report.json; messages call overrides `--set`."""
+    _check_kinds(latency=latency_histogram, check=check, force=force)
     watch = Stopwatch()
     text = _core.run(
         config.text,
