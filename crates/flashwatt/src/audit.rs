@@ -246,9 +246,6 @@ fn check_flash(outcome: &Outcome<SsdFigures>, windows: &[Window<SsdFigures>], er
     equal("units written into the buffer", buffer.written, left)
 }
 
-/// As faults name it.
-const INTERFACE: &str = "the host interface";
-
 /// DRAM and the host interface do one job after the other, at the rates of the energy table, and no request waits for
 /// them. If a rate is too low for the data of the run, the part works longer than the run lasted, and mean power
 /// exceeds the peak. A run of a few trims may be too short for any rate.
@@ -263,18 +260,21 @@ fn check_rates(windows: &[Window<SsdFigures>], table: &PriceTable) -> Result<(),
     let sum =
         |ns: fn(&Ledger) -> u64| windows.iter().map(|window| ns(&window.figures.ledger)).fold(0, u64::saturating_add);
     let elapsed = sum(Ledger::total_ns);
+    let link = Some("device.host_link.bandwidth_mb_s lets requests wait for the link");
     let parts = [
-        ("energy.host_interface.bandwidth_mb_s", INTERFACE, sum(|ledger| ledger.host_interface_ns)),
-        ("energy.dram.data_mb_s", "DRAM (by data_mb_s and map_access_ns)", sum(|ledger| ledger.dram_op_ns)),
+        ("energy.host_interface.bandwidth_mb_s", "the host interface", link, sum(|ledger| ledger.host_interface_ns)),
+        ("energy.dram.data_mb_s", "DRAM (by data_mb_s and map_access_ns)", None, sum(|ledger| ledger.dram_op_ns)),
     ];
-    match parts.into_iter().max_by_key(|&(_, _, ns)| ns).filter(|&(_, _, ns)| ns > elapsed) {
+    match parts.into_iter().max_by_key(|&(.., ns)| ns).filter(|&(.., ns)| ns > elapsed) {
         None => Ok(()),
-        Some((key, part, ns)) => {
+        Some((key, part, help, ns)) => {
             let fault = Fault::key(key, "the rate is too low for what the run moved: mean power lies above the peak");
             let found = format!("{ns} ns of work for {part} in a run of {elapsed} ns");
             let fault = fault.found(found).expected("a rate at which the work fits the run, or a longer run");
-            let link = "device.host_link.bandwidth_mb_s lets requests wait for the link";
-            Err(Error::from(if part == INTERFACE { fault.help(link) } else { fault }))
+            Err(Error::from(match help {
+                Some(help) => fault.help(help),
+                None => fault,
+            }))
         }
     }
 }

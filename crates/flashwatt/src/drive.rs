@@ -182,20 +182,11 @@ impl Drive {
         })
     }
 
-    /// Checks that a time is not over.
+    /// Checks that a time is not over, and not beyond the end of simulated time.
     #[inline]
     fn is_to_come(&self, key: &str, at: Nanos) -> Result<(), Error> {
-        if at < self.now_ns() {
-            return Err(self.is_over(key, at));
-        }
-        let horizon = each!(&self.sim, sim => sim.horizon_ns());
-        if at > horizon { Err(is_beyond(key, at, horizon)) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn is_over(&self, key: &str, at: Nanos) -> Error {
-        let fault = Fault::key(key, "a time that is over").found(format!("{at} ns"));
-        fault.expected(format!("{} ns or later", self.now_ns())).into()
+        let (now, end) = each!(&self.sim, sim => (sim.now_ns(), sim.horizon_ns()));
+        if (now..=end).contains(&at) { Ok(()) } else { Err(not_to_come(key, at, now, end)) }
     }
 
     /// Simulates up to a time. Returns the requests that have ended since the last call, in the order of their ends.
@@ -470,8 +461,13 @@ impl Workload for Inbox {
         SourceKind::Synthetic
     }
 }
+
 #[cold]
-fn is_beyond(key: &str, at: Nanos, horizon: Nanos) -> Error {
-    let fault = Fault::key(key, "a time beyond the end of simulated time").found(format!("{at} ns"));
-    fault.expected(format!("{horizon} ns or earlier on this device")).into()
+fn not_to_come(key: &str, at: Nanos, now: Nanos, end: Nanos) -> Error {
+    let (what, expected) = if at < now {
+        ("a time that is over", format!("{now} ns or later"))
+    } else {
+        ("a time beyond the end of simulated time", format!("{end} ns or earlier on this device"))
+    };
+    Fault::key(key, what).found(format!("{at} ns")).expected(expected).into()
 }

@@ -46,7 +46,7 @@ def hint(
     more = f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
     found = [one for one in with_word(name, meanings or {}) if one in expected][:ASKED]
     similar = nearest(name, [*expected, *near])
-    asked = found or similar if " " in name else similar or found  # no name has a space
+    asked = (found or similar) if " " in name else (similar or found)  # no name has a space
     meant = " or ".join(f"`{one}`" for one in asked)
     return f"expected one of {', '.join(names[:_SHOWN])}{more}" + (f"; did you mean {meant}?" if meant else "")
 

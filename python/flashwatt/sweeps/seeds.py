@@ -22,10 +22,12 @@ def varied_by_seeds(configs: Iterable[Mapping[str, Any]]) -> str:
     recorded = ["trace" in config["workload"] for config in runs]
     varied_start = any(_by_chance(config["run"]["precondition"]) for config in runs)
     if not all(recorded):
-        varied = "the requests and the start state" if varied_start else "the requests: the start state is fixed"
-        return f"seeds vary {varied}" + (
-            f"; of traces, {'only that' if varied_start else 'none'}" if any(recorded) else ""
+        varied, of_traces = (
+            ("the requests and the start state", "only that")
+            if varied_start
+            else ("the requests: the start state is fixed", "none")
         )
+        return f"seeds vary {varied}" + (f"; of traces, {of_traces}" if any(recorded) else "")
     if varied_start:
         return "seeds vary the start state only: the requests are the trace's"
     return "seeds vary nothing but policies that draw by chance: the requests are the trace's, the start state is fixed"

@@ -119,20 +119,18 @@ def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: Sw
     missing = {task.id: task for task in tasks if task.id not in journal}
     ended = count(total - len(missing) + 1)
     progress(total - len(missing), total)
+    in_file = f"in {journal.path}; the same sweep continues from there"
     try:
         run_tasks(list(missing.values()), journal, workers, lambda _task: progress(next(ended), total))
     except KeyboardInterrupt:
-        where = (
-            f"in {journal.path}; the same sweep continues from there" if journal.path else "in the exception's results"
-        )
+        where = in_file if journal.path else "in the exception's results"
         message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {where}"
         raise SweepInterruptedError(message, _results(tasks, journal)) from None
     except _core.FlashwattError as error:
         finished = next(ended) - 1
-        if journal.path is None or not finished:
+        if not journal.path or not finished:
             raise
-        kept = f"{finished} of {total} tasks are finished and kept in {journal.path}; the same sweep continues there"
-        raise _core.FlashwattError(f"{error} ({kept})") from None
+        raise _core.FlashwattError(f"{error} ({finished} of {total} tasks are finished and kept {in_file})") from None
 
 
 def _results(tasks: list[Task], journal: Journal) -> Results:

@@ -89,11 +89,11 @@ pub struct Device {
     pub page_bytes: Option<u32>,
     /// Bytes that the host sees; rounded down to whole pages.
     pub logical_bytes: Option<u64>,
-    /// Over-provisioning as (physical − logical) / physical, 0 to below 1. Excludes `op_ratio`. Every plane has as many blocks: a small
-    /// drive has more than this, since flash grows by one block of every plane.
+    /// Over-provisioning as (physical − logical) / physical, 0 to below 1. Excludes `op_ratio`. Flash comes in blocks
+    /// of every plane at a time, so a small drive has more than this.
     pub spare_fraction: Option<f64>,
-    /// Over-provisioning (OP) as (physical − logical) / logical, ≥ 0. Excludes `spare_fraction`. Every plane has as many blocks: a
-    /// small drive has more than this, since flash grows by one block of every plane.
+    /// Over-provisioning (OP) as (physical − logical) / logical, ≥ 0. Excludes `spare_fraction`. Flash comes in blocks
+    /// of every plane at a time, so a small drive has more than this.
     pub op_ratio: Option<f64>,
     /// How `bast`, `bast_star` and `nftl` lay logical pages out over the dies: `block` (a logical block holds consecutive pages)
     /// or `page` (consecutive pages go round the dies; a logical block holds every n-th page of n dies). EnergySim's Table VII

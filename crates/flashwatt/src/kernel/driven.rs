@@ -21,7 +21,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
     #[inline]
     pub(crate) fn advance(&mut self, until: Nanos, mut stop: impl FnMut(&W) -> bool) -> Result<(), End> {
         if until > self.agenda.horizon() {
-            return Err(End::Failed(self.beyond_time("advance", until)));
+            return Err(End::Failed(self.beyond_time("advance", until).into()));
         }
         self.settle_sent()?;
         while !stop(&self.workload) {

@@ -15,13 +15,11 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// The next event lies beyond the last instant that can be simulated.
     #[cold]
-    pub(super) fn beyond_time(&self, key: &str, at: Nanos) -> Error {
+    pub(super) fn beyond_time(&self, key: &str, at: Nanos) -> Fault {
         let horizon = self.agenda.horizon();
-        let fault = Fault::key(key, "the run reaches beyond the end of simulated time")
+        Fault::key(key, "the run reaches beyond the end of simulated time")
             .found(format!("an event at {at} ns"))
-            .expected(format!("at most {horizon} ns on this device"));
-        let of_traces = "several traces whose clocks begin at different times are joined by align_starts = true";
-        Error::from(if key == "workload" { fault.help(of_traces) } else { fault })
+            .expected(format!("at most {horizon} ns on this device"))
     }
 }
 

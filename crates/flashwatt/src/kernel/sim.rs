@@ -297,7 +297,8 @@ impl<W: Workload, D: Device> Sim<W, D> {
             return Err(fault.expected(format!("a time after {} ns", self.agenda.now())).into());
         }
         if at > self.agenda.horizon() {
-            return Err(self.beyond_time("workload", at));
+            let help = "several traces whose clocks begin at different times are joined by align_starts = true";
+            return Err(self.beyond_time("workload", at).help(help).into());
         }
         self.agenda.reset(self.seats.arrival, at);
         Ok(())

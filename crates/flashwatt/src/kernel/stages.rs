@@ -100,7 +100,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         if let Some(fault) = self.fault.take() {
             return Err(End::Failed(fault));
         }
-        self.agenda.next_at().map_or(Ok(()), |at| Err(End::Failed(self.beyond_time("device", at))))
+        self.agenda.next_at().map_or(Ok(()), |at| Err(End::Failed(self.beyond_time("device", at).into())))
     }
 
     /// The last request that the stage waits for has completed.

@@ -409,7 +409,8 @@ impl Report {
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(deeper_than_the_drive(config));
         warnings.extend(took_no_time(&counted, &done));
-        warnings.extend(overloaded(config, &counted, &done));
+        let latency_ns = LatencyReport::new(&done);
+        warnings.extend(overloaded(config, counted.elapsed_ns(), &latency_ns.all));
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
         let throughput = throughput(&counted, &done);
         let mean_w = if throughput.simulated_s > 0.0 { total_j / throughput.simulated_s } else { 0.0 };
@@ -426,7 +427,7 @@ impl Report {
             workload: workload_report(workload, &done),
             window,
             replay,
-            latency_ns: LatencyReport::new(&done),
+            latency_ns,
             files: files(workload, total_j),
             host,
             origins,
@@ -535,28 +536,27 @@ fn took_no_time<F: Figures>(counted: &Window<F>, done: &Completed) -> Option<Str
     })
 }
 
-/// Requests of a run with fewer of them are too few to say that a drive is overloaded.
+/// Nothing is said about overload of a run with fewer requests.
 const OVERLOAD_REQUESTS_MIN: u64 = 1_000;
-/// Share of a run's requests that wait on average, from which on the drive counts as overloaded.
+/// A drive in which more than this share of the run's requests wait on average is overloaded.
 const OVERLOAD_MIN: f64 = 0.1;
 
 /// Requests that arrive at times of their own, faster than the drive serves them. By Little's law mean latency / duration is the share
 /// of the run's requests that were waiting or in service on average.
-fn overloaded<F: Figures>(config: &Config, counted: &Window<F>, done: &Completed) -> Option<String> {
+fn overloaded(config: &Config, elapsed_ns: Nanos, latency: &Latency) -> Option<String> {
     use crate::config::{Arrivals, Workload};
     let has_own_times = match &config.workload {
         Workload::Synthetic(synthetic) => matches!(synthetic.arrivals, Arrivals::Open(_)),
         Workload::Trace(_) | Workload::Standin(_) => config.run.replay.is_timed(),
         _ => false,
     };
-    let mean_ns = done.all().summary().mean?;
-    let share = mean_ns / counted.elapsed_ns() as f64;
-    (has_own_times && done.requests() >= OVERLOAD_REQUESTS_MIN && share > OVERLOAD_MIN).then(|| {
+    let share = latency.mean? / elapsed_ns as f64;
+    (has_own_times && latency.count >= OVERLOAD_REQUESTS_MIN && share > OVERLOAD_MIN).then(|| {
         format!(
             "requests arrived faster than the drive served them: {:.0} of {} were waiting on average, and latency is that of \
              the queue",
-            share * done.requests() as f64,
-            done.requests()
+            share * latency.count as f64,
+            latency.count
         )
     })
 }

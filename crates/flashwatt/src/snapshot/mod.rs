@@ -149,7 +149,8 @@ pub(crate) fn restore(path: &Path, config: &Config, state: DriveState, watch: &m
     let (header, crc) = read_header(path, &mut hashed)?;
     bound::check(path, config, &header.config)?;
     let seed = header.config["run"]["seed"].as_u64().unwrap_or_default();
-    let state_read = read(config.run.seed == seed, state, &mut hashed, crc, watch);
+    let is_same_seed = config.run.seed == seed;
+    let state_read = read(is_same_seed, state, &mut hashed, crc, watch);
     state_read.map_err(|flaw| match flaw {
         Flaw::Io(source) => io_error(path)(source),
         Flaw::Ended(error) => *error,
@@ -158,7 +159,7 @@ pub(crate) fn restore(path: &Path, config: &Config, state: DriveState, watch: &m
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let identity = Identity { file, sha256: hashed.digest(), engine: header.engine, seed };
     let mut warnings = header.warnings;
-    if header.ran && seed == config.run.seed && is_workload_of(config, &header.config) {
+    if header.ran && is_same_seed && is_workload_of(config, &header.config) {
         warnings.push(format!(
             "run.precondition.snapshot: {} ran the same workload with the same seed, so the same requests come again, and \
              overwrite what they have just written (run.seed)",

@@ -93,7 +93,7 @@ fn a_window_without_length() {
     assert!(!warns(&drained, "no length") && drained.efficiency.j_per_gb.is_some_and(|j| j > 0.0));
 }
 
-/// 10,000 writes a second are more than the drive takes, and 100 are not. A closed loop waits for itself.
+/// 1,000,000 writes a second are more than the drive takes, and 100 are not. A closed loop waits for itself.
 #[test]
 fn a_drive_that_cannot_keep_up() {
     let said = |sets: &[&str]| {

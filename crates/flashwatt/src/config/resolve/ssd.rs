@@ -23,7 +23,7 @@ use crate::wear::{self, Wear};
 const IDLE_NS: Nanos = 10_000_000;
 /// The least supply of flash for 3.3 V (ONFI 2.3, recommended operating conditions of VCC: 2.7 to 3.6 V).
 const CAPACITOR_MIN_V: f64 = 2.7;
-/// Share by which whole blocks may change the over-provisioning that was asked for without a word.
+/// If whole blocks change the over-provisioning that was asked for by more than this share, the report says so.
 const ROUNDED_MAX: f64 = 0.05;
 const CHANNELS_MAX: u32 = 1024;
 const DIES_MAX: u32 = 4096;

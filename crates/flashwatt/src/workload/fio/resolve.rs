@@ -312,9 +312,10 @@ impl OptionReader<'_> {
         let end = last + u128::from(region.start_bytes) + u128::from(region.range_bytes);
         if end > u128::from(drive_bytes) {
             // A size that fits the drive is not what is wrong.
-            let names = match region.range_bytes > drive_bytes {
-                true => ["size", "offset", "offset_increment", "numjobs"],
-                false => ["offset", "offset_increment", "numjobs", "size"],
+            let names = if region.range_bytes > drive_bytes {
+                ["size", "offset", "offset_increment", "numjobs"]
+            } else {
+                ["offset", "offset_increment", "numjobs", "size"]
             };
             self.refuse(
                 &names,
