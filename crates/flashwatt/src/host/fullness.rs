@@ -1,8 +1,8 @@
 //! The places of the queue, and the processes that wait for one.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use super::pool::Rq;
+use super::pool::{Pool, RqId};
 use super::sched::Generation;
 use super::settings::Host;
 
@@ -68,7 +68,8 @@ pub(super) struct Waiters {
     order: [VecDeque<(u64, u16)>; 2],
     /// The number of the next one that begins to wait.
     began: u64,
-    pieces: HashMap<u16, VecDeque<Rq>>,
+    /// The pieces of each process, by its number.
+    pieces: Vec<VecDeque<RqId>>,
 }
 
 impl Waiters {
@@ -80,14 +81,18 @@ impl Waiters {
 
     /// Whether a process waits.
     pub fn has(&self, process: u16) -> bool {
-        self.pieces.contains_key(&process)
+        self.next_of(process).is_some()
     }
 
     /// A process waits with a piece, or has another one behind that which it waits with.
-    pub fn add(&mut self, piece: Rq) {
-        let (process, is_sync) = (piece.process, piece.is_sync);
-        let pieces = self.pieces.entry(process).or_default();
-        pieces.push_back(piece);
+    pub fn add(&mut self, id: RqId, pool: &Pool) {
+        let (process, is_sync) = (pool[id].process, pool[id].is_sync);
+        let at = usize::from(process);
+        if at >= self.pieces.len() {
+            self.pieces.resize_with(at + 1, VecDeque::new);
+        }
+        let pieces = &mut self.pieces[at];
+        pieces.push_back(id);
         if pieces.len() == 1 {
             self.line_up(process, is_sync);
         }
@@ -100,29 +105,32 @@ impl Waiters {
 
     /// The piece of the process that has waited longest of those that now find a place. The process is in no line until it
     /// is put back.
-    pub fn take(&mut self, places: &Places) -> Option<Rq> {
-        let with_place = self.order.iter_mut().zip([false, true]).filter(|&(_, is_sync)| places.any_for(is_sync));
-        let (line, _) =
-            with_place.filter(|(line, _)| !line.is_empty()).min_by_key(|(line, _)| line.front().copied())?;
-        let (_, process) = line.pop_front()?;
+    pub fn take(&mut self, places: &Places) -> Option<RqId> {
+        let first = |class: usize| places.any_for(class == 1).then(|| self.order[class].front()).flatten();
+        let class = match (first(0), first(1)) {
+            (None, None) => return None,
+            (Some(_), None) => 0,
+            (None, Some(_)) => 1,
+            (Some(a), Some(b)) => usize::from(b < a),
+        };
+        let (_, process) = self.order[class].pop_front()?;
         self.take_of(process)
     }
 
     /// The next piece of a process that is in no line.
-    pub fn next_of(&self, process: u16) -> Option<&Rq> {
-        self.pieces.get(&process)?.front()
+    pub fn next_of(&self, process: u16) -> Option<RqId> {
+        self.pieces.get(usize::from(process))?.front().copied()
     }
 
     /// Takes the next piece of a process that is in no line.
-    pub fn take_of(&mut self, process: u16) -> Option<Rq> {
-        self.pieces.get_mut(&process)?.pop_front()
+    pub fn take_of(&mut self, process: u16) -> Option<RqId> {
+        self.pieces.get_mut(usize::from(process))?.pop_front()
     }
 
     /// A process that is in no line waits again, behind the others, if it has pieces left.
-    pub fn put_back(&mut self, process: u16) {
-        match self.next_of(process).map(|piece| piece.is_sync) {
-            Some(is_sync) => self.line_up(process, is_sync),
-            None => drop(self.pieces.remove(&process)),
+    pub fn put_back(&mut self, process: u16, pool: &Pool) {
+        if let Some(next) = self.next_of(process) {
+            self.line_up(process, pool[next].is_sync);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::mem::FlatTable;
 use crate::units::{Nanos, SECTOR_BYTES};
 
 /// The number of a request in the pool.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RqId(pub u32);
 
 const NONE: u32 = u32::MAX;
@@ -161,12 +161,6 @@ impl Pool {
                 RqId(self.rqs.len() as u32 - 1)
             }
         }
-    }
-
-    /// Takes a request out of the pool that no piece has joined.
-    pub(super) fn take(&mut self, id: RqId) -> Rq {
-        self.remove(id);
-        self[id].clone()
     }
 
     /// Removes a request. Its pieces have been taken or moved.
@@ -345,11 +339,11 @@ impl Sorted {
         from + self.requests[from..from + left].iter().filter(|&&(first, _)| first < sector).count()
     }
 
-    /// The place of a request: behind those that begin before it, or with it and have lower numbers.
+    /// The place of a request that was added with sector `first`.
     #[inline(always)]
     fn place(&self, first: u64, id: RqId) -> usize {
         let mut at = self.before_sector(first);
-        while self.requests.get(at).is_some_and(|&other| other < (first, id)) {
+        while self.requests[at] != (first, id) {
             at += 1;
         }
         at
@@ -359,10 +353,13 @@ impl Sorted {
         self.requests.get(place).map(|&(_, id)| id)
     }
 
-    /// Adds a request that begins at sector `first`.
+    /// Adds a request that begins at sector `first`. It comes behind others that begin there.
     #[inline(always)]
     pub fn insert(&mut self, first: u64, id: RqId) {
-        let at = self.place(first, id);
+        let mut at = self.before_sector(first);
+        while self.requests.get(at).is_some_and(|other| other.0 == first) {
+            at += 1;
+        }
         self.requests.insert(at, (first, id));
         self.next += usize::from(at <= self.next);
     }
@@ -372,7 +369,6 @@ impl Sorted {
     pub fn remove(&mut self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
         let is_next = self.requests.get(self.next) == Some(&(first, id));
         let at = if is_next { self.next } else { self.place(first, id) };
-        debug_assert_eq!(self.requests.get(at), Some(&(first, id)), "the request is here");
         self.requests.remove(at);
         self.next = if at < self.requests.len() { at } else { 0 };
         (at.checked_sub(1).and_then(|before| self.at(before)), self.at(at))
@@ -391,7 +387,6 @@ impl Sorted {
     /// The requests before and after one that was added with sector `first`.
     pub fn around(&self, first: u64, id: RqId) -> (Option<RqId>, Option<RqId>) {
         let at = self.place(first, id);
-        debug_assert_eq!(self.requests.get(at), Some(&(first, id)), "the request is here");
         (at.checked_sub(1).and_then(|before| self.at(before)), self.at(at + 1))
     }
 

@@ -9,6 +9,12 @@ fn a_batch_goes_upwards_and_reads_go_first() {
     assert_eq!(order(MQ, "0 R500; 0.5 W600 R900 R100 R700"), "R500 R900 R100 R700 W600");
 }
 
+/// As in today's kernel (`elv_rb_add`). At 2.5 ms the newer one takes the place in memory that `R10` has left, before that of the older one.
+#[test]
+fn of_requests_that_begin_at_one_sector_the_older_goes_first() {
+    assert_eq!(order(MQ, "0 R0 R10 R20 R30 R100+16; 2.5 R100"), "R0 R10 R20 R30 R100+16 R100");
+}
+
 /// Each direction keeps its own place: writes go on above the last write, where `deadline` of old takes the oldest.
 #[test]
 fn each_direction_goes_on_from_its_own_place() {

@@ -59,7 +59,7 @@ impl Queue {
     fn send(&mut self, id: RqId, now: Nanos) {
         if self.barrier.is_some() {
             self.waiting += 1;
-            self.behind.push_back(self.pool.take(id));
+            self.behind.push_back(id);
         } else if !self.waiters.is_empty() && self.waiters.has(self.pool[id].process) {
             self.block(id);
         } else {
@@ -72,7 +72,7 @@ impl Queue {
     fn block(&mut self, id: RqId) {
         self.waiting += 1;
         self.figures.blocked += 1;
-        self.waiters.add(self.pool.take(id));
+        self.waiters.add(id, &self.pool);
     }
 
     /// A piece joins a queued request, becomes one, or waits.
@@ -131,24 +131,22 @@ impl Queue {
     fn let_waiting_in(&mut self, now: Nanos) -> bool {
         let mut any = false;
         while self.barrier.is_none()
-            && let Some(piece) = self.behind.pop_front()
+            && let Some(id) = self.behind.pop_front()
         {
             any = true;
             self.waiting -= 1;
-            let id = self.pool.add(piece);
             self.send(id, now);
         }
         while self.barrier.is_none()
             && !self.waiters.is_empty()
-            && let Some(piece) = self.waiters.take(&self.places)
+            && let Some(id) = self.waiters.take(&self.places)
         {
             any = true;
             self.waiting -= 1;
-            let process = piece.process;
-            let id = self.pool.add(piece);
+            let process = self.pool[id].process;
             self.enter(id, now);
             self.go_on(process, now);
-            self.waiters.put_back(process);
+            self.waiters.put_back(process, &self.pool);
         }
         any
     }
@@ -159,12 +157,9 @@ impl Queue {
         let is_full = self.free.is_empty() && (!self.takes_ahead || self.ahead.is_some());
         while self.queued > 0
             && (self.plugged.is_some() || is_full)
-            && let Some(piece) = self.waiters.next_of(process).cloned()
+            && let Some(id) = self.waiters.next_of(process)
+            && self.merge(id, now)
         {
-            let id = self.pool.add(piece);
-            if !self.merge(id, now) {
-                return self.pool.remove(id);
-            }
             self.waiters.take_of(process);
             self.waiting -= 1;
         }

@@ -24,9 +24,10 @@ impl Queue {
 
     #[inline(never)]
     fn join(&mut self, piece: RqId, id: RqId, side: Side, now: Nanos) {
-        let piece = self.pool.take(piece);
-        self.pool.join(id, piece.piece(now));
-        self.grow(id, piece.sectors, side, now);
+        let (sectors, own) = (self.pool[piece].sectors, self.pool[piece].piece(now));
+        self.pool.remove(piece);
+        self.pool.join(id, own);
+        self.grow(id, sectors, side, now);
         *(match side {
             Side::Back => &mut self.figures.back_merges,
             Side::Front => &mut self.figures.front_merges,

@@ -12,7 +12,7 @@ use super::depths::Depths;
 use super::figures::HostFigures;
 use super::fullness::{Places, Waiters};
 use super::merging::Ends;
-use super::pool::{Pool, Rq, RqId};
+use super::pool::{Pool, RqId};
 use super::sched::{Cx, Merging, Parameters, Passing, Scheduler, Setup};
 use super::settings::{FlushRule, Host, Merges, Plug};
 use crate::connector::{Priority, PriorityClass, RequestKind, Tag};
@@ -125,7 +125,7 @@ pub(super) struct Queue {
     passing: VecDeque<RqId>,
     /// The flush that drains the queue, until it ends; and what came after it.
     barrier: Option<RqId>,
-    behind: VecDeque<Rq>,
+    behind: VecDeque<RqId>,
     /// The queue is plugged: until this time, or to the end of the instant.
     plugged: Option<Nanos>,
     /// When the scheduler wants to be asked again.
