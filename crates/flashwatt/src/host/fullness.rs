@@ -117,7 +117,7 @@ impl Waiters {
         self.take_of(process)
     }
 
-    /// The next piece of a process that is in no line.
+    /// The first piece of a process that waits, or is in no line.
     pub fn next_of(&self, process: u16) -> Option<RqId> {
         self.pieces.get(usize::from(process))?.front().copied()
     }
