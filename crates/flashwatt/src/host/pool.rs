@@ -356,10 +356,7 @@ impl Sorted {
     /// Adds a request that begins at sector `first`. It comes behind others that begin there.
     #[inline(always)]
     pub fn insert(&mut self, first: u64, id: RqId) {
-        let mut at = self.before_sector(first);
-        while self.requests.get(at).is_some_and(|other| other.0 == first) {
-            at += 1;
-        }
+        let at = self.before_sector(first + 1);
         self.requests.insert(at, (first, id));
         self.next += usize::from(at <= self.next);
     }

@@ -60,7 +60,7 @@ impl Queue {
         if self.barrier.is_some() {
             self.waiting += 1;
             self.behind.push_back(id);
-        } else if !self.waiters.is_empty() && self.waiters.has(self.pool[id].process) {
+        } else if self.waiters.has(self.pool[id].process) {
             self.block(id);
         } else {
             self.enter(id, now);
@@ -138,7 +138,6 @@ impl Queue {
             self.send(id, now);
         }
         while self.barrier.is_none()
-            && !self.waiters.is_empty()
             && let Some(id) = self.waiters.take(&self.places)
         {
             any = true;
