@@ -7,7 +7,7 @@ use std::path::Path;
 /// Where in the user's input a problem lies.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Place {
-    /// File name (base name or as the user gave it), or `--set` for an override on the command line.
+    /// The file as the user named it, or `--set` for an override on the command line.
     pub file: Option<String>,
     /// Line, counted from 1.
     pub line: Option<u64>,

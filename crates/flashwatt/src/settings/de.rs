@@ -220,6 +220,11 @@ impl<'de> Deserializer<'de> for &'de Node {
             Value::Float(value) if value.fract() == 0.0 && (0.0..=WHOLE_MAX).contains(&value) => {
                 visitor.visit_u64(value as u64).map_err(|error: ShapeError| error.at(self))
             }
+            Value::Float(value) if value.fract() == 0.0 && value > WHOLE_MAX => {
+                let error =
+                    ShapeError::new("too large for a number with a point or an exponent").found(format!("{value:?}"));
+                Err(error.expected("the same number in digits: beyond 2^53 this form may not be exact").at(self))
+            }
             _ => self.deserialize_any(visitor),
         }
     }

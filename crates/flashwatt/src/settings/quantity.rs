@@ -162,7 +162,7 @@ impl Unit {
         let (number, symbol) = decimal(text.trim()).ok_or_else(|| wrong("not a number"))?;
         let factor = if symbol.is_empty() { Some((1, 0)) } else { self.factor(symbol) };
         let Some(factor) = factor else { return Err(Box::new(self.wrong_symbol(*wrong("wrong unit"), symbol))) };
-        number.times(factor).ok_or_else(|| wrong("number too large"))
+        number.times(factor).ok_or_else(|| wrong("number too large: beyond 64 bits"))
     }
 
     /// The unit without quotes, in words.

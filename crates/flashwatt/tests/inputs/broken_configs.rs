@@ -252,6 +252,7 @@ const CASES: &[Case] = &[
     ("[device]\nchannels = 5000000000\n", &[], &["my.toml:2:1", "5000000000", "to 1024"]),
     ("[device]\nlogical_bytes = 99999999999999999999\n", &[], &["my.toml:2:1", "99999999999999999999", "64 bits"]),
     ("[run]\nseed = 1e99999\n", &[], &["my.toml:2:1: run.seed", "inf", "a whole number"]),
+    ("[run]\nseed = 1e18\n", &[], &["my.toml:2:1: run.seed: too large for a number with", "found 1e18", "in digits"]),
     ("device = 3\n", &[], &["my.toml:1:1: device", "found 3", "expected a table"]),
     ("device = [1, 2]\n", &[], &["my.toml:1:1: device", "found a list", "expected a table"]),
     ("[device.timing]\nread_ns = [1]\n", &[], &["my.toml:2:1", "found a list", "a whole number"]),

@@ -74,13 +74,13 @@ pub(super) fn check(traces: &Traces, cfg: &settings::Trace) -> Result<Vec<String
             LogPoint::Dispatch => warnings.push(format!(
                 "{}: logged behind a scheduler ({}): its requests are merged and ordered already, which the figures of `host` \
                  do not show",
-                reader.file(),
+                reader.name(),
                 of(reader)
             )),
             LogPoint::Unknown => warnings.push(format!(
                 "{}: a {} trace does not say whether its requests were merged and ordered by a scheduler before they were \
                  logged; if they were, the scheduler of [host] finds less to do than it did there",
-                reader.file(),
+                reader.name(),
                 reader.event_name()
             )),
         }

@@ -261,7 +261,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 /// The one format that the input's first records look like, and the number of the event that stands for a request: the
 /// first in the format's list that is there at all; for a scheduler rather one at submission.
 pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static Format, usize), Error> {
-    let place = Place { file: Some(input.name().to_string()), ..Place::default() };
+    let place = Place { file: Some(input.path().to_string()), ..Place::default() };
     let (sample, whole) = input.peek(SAMPLE_BYTES)?;
     if let Some(what) = other_kind(sample) {
         let fault = Fault::at(place, "not a trace that can be read as it is").found(what);
@@ -277,6 +277,11 @@ pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static For
             let fault = Fault::at(place, "the trace's format was not recognised")
                 .found(format!("`{}`", first[..first.len().min(64)].trim_ascii_end().escape_ascii()))
                 .expected(format!("one of {}", names_of(FORMATS)));
+            if is_table_header(first) {
+                return Err(trace_error(
+                    fault.help("the name of a configuration ends in .toml; --fio runs the jobs of fio"),
+                ));
+            }
             let names = formats::csv::wrong_names(sample).map_or(String::new(), |what| format!("{what}; "));
             let fault = fault.help(format!(
                 "{names}name its format with --format, or give it the columns of csv, time_us,device,op,offset,bytes"
@@ -311,6 +316,12 @@ fn other_kind(sample: &[u8]) -> Option<&'static str> {
         return Some("a tar archive");
     }
     OTHER_KINDS.iter().find(|(mark, _)| sample.starts_with(mark)).map(|&(_, what)| what)
+}
+
+/// Whether a line is the header of a table (`[device]`), as in configurations and fio's job files.
+fn is_table_header(line: &[u8]) -> bool {
+    let name = line.trim_ascii().strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    name.is_some_and(|name| !name.is_empty() && name.iter().all(|c| c.is_ascii_alphabetic() || b"._-".contains(c)))
 }
 
 /// The event that stands for a request in a file of a known format, as [`recognise`] chooses it.

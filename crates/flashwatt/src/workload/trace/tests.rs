@@ -79,8 +79,13 @@ fn brief(requests: &[Request]) -> Brief {
     requests.iter().map(|r| (r.arrival_ns, letter(r.kind), r.offset_bytes, r.bytes)).collect()
 }
 
+/// The error's text without the folders of [`Temporary`].
 fn message<T, E: std::fmt::Display>(result: Result<T, E>) -> String {
-    result.err().map_or_else(|| "no error".to_string(), |e| e.to_string())
+    let text = result.err().map_or_else(|| "no error".to_string(), |e| e.to_string());
+    let folders = format!("{}/flashwatt-", std::env::temp_dir().display());
+    let mut parts = text.split(&folders);
+    let first = parts.next().unwrap_or_default().to_string();
+    first + &parts.map(|part| part.split_once('/').map_or(part, |(_, name)| name)).collect::<String>()
 }
 
 fn ssdsim(content: &str) -> Temporary {
@@ -421,7 +426,7 @@ fn hosts_of_one_msr_file_are_devices_of_their_own() {
 #[test]
 fn what_is_no_file_is_refused() {
     let device = settings::Trace { paths: vec![PathBuf::from("/dev/zero")], ..ssdsim("").cfg() };
-    let expected = "zero: not a regular file (a trace is read more than once: save it to a file first)";
+    let expected = "/dev/zero: not a regular file (a trace is read more than once: save it to a file first)";
     assert_eq!(message(replay(&device, DRIVE)), expected);
     let folder = settings::Trace { paths: vec![std::env::temp_dir()], ..device };
     assert!(message(replay(&folder, DRIVE)).ends_with("a directory; expected a file"));
@@ -474,6 +479,16 @@ fn unknown_formats_empty_files_and_absent_ones() {
 }
 
 /// Files that must be unpacked or converted first, also such whose first record could be one of a trace.
+/// Errors name the path, to be opened; warnings are in the report, which does not depend on where the file lies.
+#[test]
+fn errors_name_the_path_and_warnings_the_file() {
+    let file = Temporary::new("t.ssdsim", b"0 0 0 8 1\n1 0 x 8 1\n");
+    let error = replay(&file.cfg(), DRIVE).expect_err("a damaged record").to_string();
+    assert!(error.starts_with(&format!("{}:2: ", file.0.display())), "{error}");
+    let (_, warnings) = replay(&settings::Trace { skip_bad: true, ..file.cfg() }, DRIVE).expect("one good record");
+    assert!(warnings[0].starts_with("1 damaged record left out; the first: t.ssdsim:2: "), "{warnings:?}");
+}
+
 #[test]
 fn archives_and_other_encodings_are_named() {
     let mut tar = b"t.csv".to_vec();
@@ -495,6 +510,16 @@ fn archives_and_other_encodings_are_named() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn a_configuration_under_another_name_is_told_from_a_trace() {
+    let file = Temporary::new("t.conf", b"[device]\nchannels = 4\n");
+    let text = message(replay(&file.cfg(), DRIVE));
+    assert!(
+        text.contains("found `[device]`") && text.ends_with("ends in .toml; --fio runs the jobs of fio)"),
+        "{text}"
+    );
 }
 
 /// A first record of length 0 does not prevent recognition of the format, and the fault then names line and column.

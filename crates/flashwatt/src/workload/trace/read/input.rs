@@ -22,8 +22,8 @@ pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub struct Input {
     source: Box<dyn Read + Send>,
     packing: Packing,
+    /// What errors call it: the path as the user gave it.
     path: String,
-    name: String,
     buffer: Vec<u8>,
     /// `buffer[start..end]` is read and not yet given away.
     start: usize,
@@ -62,12 +62,12 @@ impl Gauge {
     pub fn verify(&self, path: &Path) -> Result<(), Error> {
         let Some(mut watch) = self.watch() else { return Ok(()) };
         let io_error = |source| Error::Io { path: path.display().to_string(), source };
-        watch.finish(path).map_err(io_error)?.map_err(|changed| trace_changed(&base_name(path), changed))
+        watch.finish(path).map_err(io_error)?.map_err(|changed| trace_changed(path.display().to_string(), changed))
     }
 }
 
-fn trace_changed(name: &str, changed: Changed) -> Error {
-    let place = Place { file: Some(name.to_string()), ..Place::default() };
+fn trace_changed(path: String, changed: Changed) -> Error {
+    let place = Place { file: Some(path), ..Place::default() };
     let fault = Fault::at(place, "the trace changed while it was read").found(changed);
     let fault = fault.expected("the bytes that the first reading found");
     Error::Trace(Box::new(fault.help("wait until nothing writes to it, or take a copy; then start again")))
@@ -115,7 +115,7 @@ impl Input {
             return Err(io_error(io::Error::from(io::ErrorKind::IsADirectory)));
         }
         if !metadata.is_file() {
-            let place = Place { file: Some(base_name(path)), ..Place::default() };
+            let place = Place { file: Some(path.display().to_string()), ..Place::default() };
             let fault =
                 Fault::at(place, "not a regular file").help("a trace is read more than once: save it to a file first");
             return Err(Error::Trace(Box::new(fault)));
@@ -123,25 +123,25 @@ impl Input {
         let file = File::open(path).map_err(io_error)?;
         let watch = seal.map(|seal| Arc::new(Mutex::new(SealCheck::new(seal))));
         let gauge = Gauge { whole: metadata.len(), watch, ..Gauge::default() };
-        let (name, shown) = (base_name(path), path.display().to_string());
-        Input::gauged(Box::new(file), gauge.clone(), name.clone(), shown)
-            .map_err(|e| gauge.changed().map_or_else(|| io_error(e), |changed| trace_changed(&name, changed)))
+        let shown = path.display().to_string();
+        Input::gauged(Box::new(file), gauge.clone(), shown.clone())
+            .map_err(|e| gauge.changed().map_or_else(|| io_error(e), |changed| trace_changed(shown, changed)))
     }
 
-    /// Reads from anywhere; `name` is what errors call it.
-    pub fn new(source: Box<dyn Read + Send>, name: &str) -> io::Result<Self> {
-        Self::gauged(source, Gauge::default(), name.to_string(), name.to_string())
+    /// Reads from anywhere; `path` is what errors call it.
+    pub fn new(source: Box<dyn Read + Send>, path: &str) -> io::Result<Self> {
+        Self::gauged(source, Gauge::default(), path.to_string())
     }
 
-    fn gauged(source: Box<dyn Read + Send>, gauge: Gauge, name: String, path: String) -> io::Result<Self> {
+    fn gauged(source: Box<dyn Read + Send>, gauge: Gauge, path: String) -> io::Result<Self> {
         let (packing, source) = unpacked(Box::new(Gauged { source, gauge: gauge.clone() }))?;
         let buffer = vec![0; BUFFER_BYTES];
-        Ok(Input { source, packing, path, name, buffer, start: 0, end: 0, lines: 0, ended: false, gauge })
+        Ok(Input { source, packing, path, buffer, start: 0, end: 0, lines: 0, ended: false, gauge })
     }
 
-    /// The file's base name.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// The file as the user named it, for errors.
+    pub fn path(&self) -> &str {
+        &self.path
     }
 
     /// Shows how far the file has been read, also when the input has been given away.
@@ -278,13 +278,13 @@ impl Input {
     /// A damaged archive is a fault of the trace, with the line that was reached; anything else the system's.
     fn error(&self, source: io::Error) -> Error {
         if let Some(changed) = self.gauge.changed() {
-            return trace_changed(&self.name, changed);
+            return trace_changed(self.path.clone(), changed);
         }
         if self.packing == Packing::Plain || source.raw_os_error().is_some() {
             return Error::Io { path: self.path.clone(), source };
         }
         let packing = self.packing.name();
-        let place = Place { file: Some(self.name.clone()), line: Some(self.lines + 1), ..Place::default() };
+        let place = Place { file: Some(self.path.clone()), line: Some(self.lines + 1), ..Place::default() };
         let fault = if source.kind() == io::ErrorKind::UnexpectedEof {
             Fault::at(place, format!("truncated {packing} file: it ends in the middle of its data"))
                 .help("copy or download the file again")
@@ -317,7 +317,7 @@ fn without_cr(line: &[u8]) -> &[u8] {
     }
 }
 
-/// A path's last part, for reports.
+/// A path's last part, for reports: they do not depend on where the file lies.
 pub fn base_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

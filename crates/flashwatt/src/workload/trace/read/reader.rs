@@ -10,7 +10,7 @@ use super::super::{
 };
 use super::census::Census;
 use super::column_units::GivenUnits;
-use super::input::Gauge;
+use super::input::{Gauge, base_name};
 use super::seal::Seal;
 use crate::error::{Error, Fault, Place};
 use crate::workload::settings;
@@ -231,6 +231,8 @@ impl Reader {
             warnings.push(format!("read as {}:{event}: {why}", self.format.name));
         }
         if let Some(first) = &self.first_bad {
+            let place = Place { file: Some(self.name()), ..first.place.clone() };
+            let first = Fault { place, ..first.clone() };
             warnings.push(format!("{} left out; the first: {first}", counted(self.bad, "damaged record")));
         }
         let others = self.other_records();
@@ -243,8 +245,13 @@ impl Reader {
         warnings
     }
 
-    /// The file alone, for what concerns no record.
+    /// The file's base name, for the report's warnings.
+    pub fn name(&self) -> String {
+        base_name(&self.path)
+    }
+
+    /// The file alone, for an error that concerns no record.
     pub fn file(&self) -> Place {
-        Place { file: self.place_at(0, "").file, ..Place::default() }
+        Place { file: Some(self.path.display().to_string()), ..Place::default() }
     }
 }

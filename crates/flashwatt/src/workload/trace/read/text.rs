@@ -583,7 +583,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
     }
 
     fn place(&self, position: u64, column: &str) -> Place {
-        let file = Some(self.input.name().to_string());
+        let file = Some(self.input.path().to_string());
         Place { file, line: Some(position), key: Some(column.to_string()), ..Place::default() }
     }
 

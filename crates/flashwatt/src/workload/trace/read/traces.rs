@@ -200,7 +200,7 @@ impl Traces {
         let several = self.sources.len() > 1;
         let readers = self.sources.iter().map(|source| &source.reader);
         let named = |reader: &Reader| {
-            let name = if several { format!("{}: ", reader.file()) } else { String::new() };
+            let name = if several { format!("{}: ", reader.name()) } else { String::new() };
             of(reader).into_iter().map(move |warning| format!("{name}{warning}"))
         };
         readers.flat_map(named).collect()
