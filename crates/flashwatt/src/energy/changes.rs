@@ -142,12 +142,20 @@ impl Changes {
         .sum()
     }
 
-    /// The most in nW by which the power can be above [`Self::level`]. More work of idle servers and falls ahead add to
-    /// it.
-    pub fn excess(&self) -> i64 {
-        let falls: i64 = self.ahead[self.applied..].iter().map(|change| change.nw.min(0)).sum();
-        let work: i64 = self.servers.iter().filter(|server| server.busy).map(|server| server.nw.max(0)).sum();
-        work - falls
+    /// The most in nW by which the power can be above [`Self::level`] from `now` on, to which more work of idle servers and
+    /// falls ahead add; and the most in nW that it can be between `now` and `until`, if nothing is added.
+    pub fn bounds(&self, now: Nanos, until: Nanos) -> (i64, i64) {
+        let (mut excess, mut most) = (0, self.level);
+        for &Ahead { at, nw, .. } in &self.ahead {
+            let fall = if at > now { nw.min(0) } else { 0 };
+            excess -= fall;
+            most -= if at >= until { nw } else { fall };
+        }
+        for server in &self.servers {
+            excess += if server.busy { server.nw.max(0) } else { 0 };
+            most += if server.until > now { server.nw.max(0) } else { 0 };
+        }
+        (excess, most)
     }
 
     /// Whether it costs little to go through the changes ahead.

@@ -301,7 +301,7 @@ impl<R: Recorder> Meter<R> {
     #[inline(never)]
     fn advance_by_edges(&mut self, now: Nanos) {
         if !self.watches && self.changes.level >= self.alarm {
-            self.check_alarm();
+            self.check_alarm(now);
         }
         let passes = now >= self.boundary;
         if passes {
@@ -315,15 +315,19 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    /// Corrects the alarm for what has happened up to the present time, and watches if the power may reach the peak.
-    fn check_alarm(&mut self) {
+    /// Corrects the alarm for what has happened up to the present time. Watches if the power may reach the peak before `now`;
+    /// with many changes ahead also if it may do so later, since to go through them again and again costs more.
+    fn check_alarm(&mut self, now: Nanos) {
         self.alarm += self.changes.find_idle(self.now);
-        if self.changes.level >= self.alarm {
-            self.changes.forget(self.now);
-            self.alarm = self.peak - self.changes.excess();
-            if self.changes.level >= self.alarm {
-                self.watch();
-            }
+        if self.changes.level < self.alarm {
+            return;
+        }
+        self.changes.forget_if_many(self.now);
+        let (excess, most) = self.changes.bounds(self.now, now);
+        self.alarm = self.peak - excess;
+        let is_below = most < self.peak && self.changes.are_few_ahead();
+        if self.changes.level >= self.alarm && !is_below {
+            self.watch();
         }
     }
 
@@ -416,7 +420,8 @@ impl<R: Recorder> Meter<R> {
     fn watch_on(&mut self, now: Nanos) {
         self.changes.find_idle(now);
         self.changes.forget(now);
-        let alarm = self.peak - self.changes.excess();
+        let (excess, _) = self.changes.bounds(now, now);
+        let alarm = self.peak - excess;
         if self.changes.level < alarm && self.recorder.series().is_none() {
             (self.watches, self.alarm) = (false, alarm);
         }
@@ -645,5 +650,23 @@ mod tests {
         meter.advance(160_000);
         let reading = meter.read(160_000);
         assert_eq!((reading.peak, reading.at_peak_ns), (Some(Draw { nw: BASE_NW + 102_000_000 }), Some(100)));
+    }
+
+    #[test]
+    fn a_rise_to_the_peak_is_watched_for_when_it_comes() {
+        let (parts, servers, base) = declaration();
+        let high = StateId::new(2);
+        let mut meter = Meter::<()>::new(&parts, servers, None);
+        meter.change(StateId::NONE, base);
+        meter.change(StateId::NONE, high);
+        meter.advance(10);
+        meter.change(high, StateId::NONE);
+        meter.advance(20);
+        meter.change_ahead(1_000, StateId::NONE, high);
+        meter.advance(1_000);
+        assert!(!meter.watches, "until 1000 ns the power is known to stay below the peak");
+        meter.advance(1_100);
+        assert!(meter.watches);
+        assert_eq!(meter.read(1_100).at_peak_ns, Some(10 + 100));
     }
 }
