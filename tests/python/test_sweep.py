@@ -313,7 +313,7 @@ def test_a_task_that_cannot_be_run_is_named_and_the_others_stay(tmp_path: Path) 
     (tmp_path / "bad.csv").write_text("0.0,0,W,here,4096\n")
     traces = [str(tmp_path / name) for name in ("good.csv", "bad.csv")]
     with pytest.raises(
-        flashwatt.FlashwattError, match=r"^task \w{12} \(workload.trace.path = .*bad\.csv', seed 1\): bad\.csv"
+        flashwatt.FlashwattError, match=r"^task \w{12} \(workload.trace.path = '(.*bad\.csv)', seed 1\): \1: "
     ):
         flashwatt.sweep({"workload.trace.path": traces}, base=BASE, out=tmp_path, workers=1)
     assert [json.loads(line)["point"] for line in lines(tmp_path)] == [{"workload.trace.path": traces[0]}]
