@@ -261,7 +261,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 /// The one format that the input's first records look like, and the number of the event that stands for a request: the
 /// first in the format's list that is there at all; for a scheduler rather one at submission.
 pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static Format, usize), Error> {
-    let place = Place { file: Some(input.path().to_string()), ..Place::default() };
+    let place = input.place();
     let (sample, whole) = input.peek(SAMPLE_BYTES)?;
     if let Some(what) = other_kind(sample) {
         let fault = Fault::at(place, "not a trace that can be read as it is").found(what);
@@ -277,16 +277,15 @@ pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static For
             let fault = Fault::at(place, "the trace's format was not recognised")
                 .found(format!("`{}`", first[..first.len().min(64)].trim_ascii_end().escape_ascii()))
                 .expected(format!("one of {}", names_of(FORMATS)));
-            if is_table_header(first) {
-                return Err(trace_error(
-                    fault.help("the name of a configuration ends in .toml; --fio runs the jobs of fio"),
-                ));
-            }
             let names = formats::csv::wrong_names(sample).map_or(String::new(), |what| format!("{what}; "));
-            let fault = fault.help(format!(
-                "{names}name its format with --format, or give it the columns of csv, time_us,device,op,offset,bytes"
-            ));
-            Err(trace_error(fault))
+            let help = if is_table_header(first) {
+                "the name of a configuration ends in .toml; --fio runs the jobs of fio".to_string()
+            } else {
+                format!(
+                    "{names}name its format with --format, or give it the columns of csv, time_us,device,op,offset,bytes"
+                )
+            };
+            Err(trace_error(fault.help(help)))
         }
         _ => {
             let fault = Fault::at(place, "the trace could be of several formats")

@@ -478,7 +478,6 @@ fn unknown_formats_empty_files_and_absent_ones() {
     assert!(message(replay(&absent, DRIVE)).starts_with("/nowhere/t: no such directory"));
 }
 
-/// Files that must be unpacked or converted first, also such whose first record could be one of a trace.
 /// Errors name the path, to be opened; warnings are in the report, which does not depend on where the file lies.
 #[test]
 fn errors_name_the_path_and_warnings_the_file() {
@@ -489,6 +488,7 @@ fn errors_name_the_path_and_warnings_the_file() {
     assert!(warnings[0].starts_with("1 damaged record left out; the first: t.ssdsim:2: "), "{warnings:?}");
 }
 
+/// Files that must be unpacked or converted first, also such whose first record could be one of a trace.
 #[test]
 fn archives_and_other_encodings_are_named() {
     let mut tar = b"t.csv".to_vec();

@@ -155,7 +155,7 @@ impl Binary {
 
     fn header(&mut self) -> Result<(), Halt> {
         self.stage = ReadStage::Blocks;
-        let place = Place { file: Some(self.input.path().to_string()), ..Place::default() };
+        let place = self.input.place();
         let head = self.input.take(FILE_HEADER_BYTES)?;
         if head.len() < FILE_HEADER_BYTES || !head.starts_with(MAGIC) {
             self.stage = ReadStage::Over;
@@ -280,8 +280,7 @@ impl Decode for Binary {
     }
 
     fn place(&self, position: u64, column: &str) -> Place {
-        let file = Some(self.input.path().to_string());
-        Place { file, key: Some(format!("record {position}: {column}")), ..Place::default() }
+        Place { key: Some(format!("record {position}: {column}")), ..self.input.place() }
     }
 
     fn others(&self) -> u64 {

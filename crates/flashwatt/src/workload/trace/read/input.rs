@@ -123,9 +123,9 @@ impl Input {
         let file = File::open(path).map_err(io_error)?;
         let watch = seal.map(|seal| Arc::new(Mutex::new(SealCheck::new(seal))));
         let gauge = Gauge { whole: metadata.len(), watch, ..Gauge::default() };
-        let shown = path.display().to_string();
-        Input::gauged(Box::new(file), gauge.clone(), shown.clone())
-            .map_err(|e| gauge.changed().map_or_else(|| io_error(e), |changed| trace_changed(shown, changed)))
+        let shown = || path.display().to_string();
+        Input::gauged(Box::new(file), gauge.clone(), shown())
+            .map_err(|e| gauge.changed().map_or_else(|| io_error(e), |changed| trace_changed(shown(), changed)))
     }
 
     /// Reads from anywhere; `path` is what errors call it.
@@ -139,9 +139,9 @@ impl Input {
         Ok(Input { source, packing, path, buffer, start: 0, end: 0, lines: 0, ended: false, gauge })
     }
 
-    /// The file as the user named it, for errors.
-    pub fn path(&self) -> &str {
-        &self.path
+    /// The file as the user named it, as the place of an error.
+    pub fn place(&self) -> Place {
+        Place { file: Some(self.path.clone()), ..Place::default() }
     }
 
     /// Shows how far the file has been read, also when the input has been given away.
@@ -284,7 +284,7 @@ impl Input {
             return Error::Io { path: self.path.clone(), source };
         }
         let packing = self.packing.name();
-        let place = Place { file: Some(self.path.clone()), line: Some(self.lines + 1), ..Place::default() };
+        let place = Place { line: Some(self.lines + 1), ..self.place() };
         let fault = if source.kind() == io::ErrorKind::UnexpectedEof {
             Fault::at(place, format!("truncated {packing} file: it ends in the middle of its data"))
                 .help("copy or download the file again")

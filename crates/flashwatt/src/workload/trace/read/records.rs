@@ -78,8 +78,7 @@ impl<F: RecordFormat + Send> Decode for Records<F> {
     }
 
     fn place(&self, position: u64, column: &str) -> Place {
-        let file = Some(self.input.path().to_string());
-        Place { file, key: Some(format!("record {position}: {column}")), ..Place::default() }
+        Place { key: Some(format!("record {position}: {column}")), ..self.input.place() }
     }
 
     fn others(&self) -> u64 {

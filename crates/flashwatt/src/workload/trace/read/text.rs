@@ -583,8 +583,7 @@ impl<F: LineFormat + Send> Decode for Text<F> {
     }
 
     fn place(&self, position: u64, column: &str) -> Place {
-        let file = Some(self.input.path().to_string());
-        Place { file, line: Some(position), key: Some(column.to_string()), ..Place::default() }
+        Place { line: Some(position), key: Some(column.to_string()), ..self.input.place() }
     }
 
     fn units(&self) -> Option<ColumnUnits> {
