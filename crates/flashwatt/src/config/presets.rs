@@ -4,21 +4,21 @@ use crate::settings::{KeySource, Node};
 
 /// Name and text of every preset. The `device.description` of each describes the drive in one line.
 pub const PRESETS: &[(&str, &str)] = &[
-    ("x25m", include_str!("../../../../presets/x25m.toml")),
-    ("x25m-calibrated", include_str!("../../../../presets/x25m-calibrated.toml")),
-    ("energysim", include_str!("../../../../presets/energysim.toml")),
-    ("park-1g", include_str!("../../../../presets/park-1g.toml")),
-    ("rftl-4g", include_str!("../../../../presets/rftl-4g.toml")),
-    ("pardispatcher-60g", include_str!("../../../../presets/pardispatcher-60g.toml")),
-    ("old-slc", include_str!("../../../../presets/old-slc.toml")),
-    ("slc-4way", include_str!("../../../../presets/slc-4way.toml")),
-    ("mlc-4way", include_str!("../../../../presets/mlc-4way.toml")),
-    ("tgn", include_str!("../../../../presets/tgn.toml")),
-    ("tlc-nvme-1t", include_str!("../../../../presets/tlc-nvme-1t.toml")),
-    ("limit", include_str!("../../../../presets/limit.toml")),
-    ("laptop-7200", include_str!("../../../../presets/laptop-7200.toml")),
-    ("raptor-x", include_str!("../../../../presets/raptor-x.toml")),
-    ("caviar-80g", include_str!("../../../../presets/caviar-80g.toml")),
+    ("x25m", include_str!("../../presets/x25m.toml")),
+    ("x25m-calibrated", include_str!("../../presets/x25m-calibrated.toml")),
+    ("energysim", include_str!("../../presets/energysim.toml")),
+    ("park-1g", include_str!("../../presets/park-1g.toml")),
+    ("rftl-4g", include_str!("../../presets/rftl-4g.toml")),
+    ("pardispatcher-60g", include_str!("../../presets/pardispatcher-60g.toml")),
+    ("old-slc", include_str!("../../presets/old-slc.toml")),
+    ("slc-4way", include_str!("../../presets/slc-4way.toml")),
+    ("mlc-4way", include_str!("../../presets/mlc-4way.toml")),
+    ("tgn", include_str!("../../presets/tgn.toml")),
+    ("tlc-nvme-1t", include_str!("../../presets/tlc-nvme-1t.toml")),
+    ("limit", include_str!("../../presets/limit.toml")),
+    ("laptop-7200", include_str!("../../presets/laptop-7200.toml")),
+    ("raptor-x", include_str!("../../presets/raptor-x.toml")),
+    ("caviar-80g", include_str!("../../presets/caviar-80g.toml")),
 ];
 
 /// What a configuration is laid over that names no preset.

@@ -247,7 +247,7 @@ pub fn build(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Box<dyn
 
 /// The example of `docs/add-an-ftl.md`, compiled from that page.
 #[cfg(test)]
-#[path = "../../../../docs/examples/wander.rs"]
+#[path = "../../examples/guides/wander.rs"]
 mod documented_example; // not `wander`: a reader who follows the page adds a module of that name
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub trait VictimPolicy: Send {
 
 /// The example of `docs/add-a-victim-policy.md`, compiled from that page.
 #[cfg(test)]
-#[path = "../../../../docs/examples/patient.rs"]
+#[path = "../../examples/guides/patient.rs"]
 mod documented_example;
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ macro_rules! file {
     ($name:literal) => {
         File {
             name: concat!($name, ".f"),
-            text: include_str!(concat!("../../../../../presets/personalities/", $name, ".f")),
+            text: include_str!(concat!("../../../presets/personalities/", $name, ".f")),
         }
     };
 }

@@ -194,7 +194,7 @@ registry! {
 
 /// The example of `docs/add-a-scheduler.md`, compiled from that page.
 #[cfg(test)]
-#[path = "../../../../../docs/examples/shortest.rs"]
+#[path = "../../../examples/guides/shortest.rs"]
 mod documented_example; // not `shortest`: a reader who follows the page adds a module of that name
 
 /// A switch among a scheduler's parameters.

@@ -43,15 +43,15 @@ pub(super) const ENTRY: Entry<()> = Entry {
 
 /// Name and file text of every stand-in. To add a stand-in, add a line here.
 const FILES: &[(&str, &str)] = &[
-    ("financial1", include_str!("../../../../../presets/standins/financial1.toml")),
-    ("financial2", include_str!("../../../../../presets/standins/financial2.toml")),
-    ("homes", include_str!("../../../../../presets/standins/homes.toml")),
-    ("msnfs", include_str!("../../../../../presets/standins/msnfs.toml")),
-    ("filezilla", include_str!("../../../../../presets/standins/filezilla.toml")),
-    ("torrent", include_str!("../../../../../presets/standins/torrent.toml")),
-    ("gimp", include_str!("../../../../../presets/standins/gimp.toml")),
-    ("oltp", include_str!("../../../../../presets/standins/oltp.toml")),
-    ("olap", include_str!("../../../../../presets/standins/olap.toml")),
+    ("financial1", include_str!("../../../presets/standins/financial1.toml")),
+    ("financial2", include_str!("../../../presets/standins/financial2.toml")),
+    ("homes", include_str!("../../../presets/standins/homes.toml")),
+    ("msnfs", include_str!("../../../presets/standins/msnfs.toml")),
+    ("filezilla", include_str!("../../../presets/standins/filezilla.toml")),
+    ("torrent", include_str!("../../../presets/standins/torrent.toml")),
+    ("gimp", include_str!("../../../presets/standins/gimp.toml")),
+    ("oltp", include_str!("../../../presets/standins/oltp.toml")),
+    ("olap", include_str!("../../../presets/standins/olap.toml")),
 ];
 
 /// A stand-in.
