@@ -7,12 +7,9 @@ import json
 import re
 from base64 import b64encode
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import altair as alt
 
 from flashwatt import _core
 from flashwatt.base import marks
@@ -20,6 +17,7 @@ from flashwatt.base.outputs import save
 from flashwatt.base.painter import paint
 from flashwatt.base.plain import plain, plain_tree
 from flashwatt.base.scripts import explained
+from flashwatt.plot.library import VEGA_LITE, library
 from flashwatt.plot.style import DOMAIN, FAINT, FONT, GRID, INK, Look, canvas, check, styled, title_of
 
 if TYPE_CHECKING:
@@ -29,13 +27,11 @@ if TYPE_CHECKING:
     from flashwatt.plot.style import Canvas, Palette
 
 _PNG_SCALE = 2.0  # sharp on today's screens
-_VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # the one that Altair writes
 _LEGENDS = {"bottom": {"direction": "vertical", "anchor": "start", "margin": 10}}
 """Several below a chart stand below one another: side by side they are wider than a phone."""
 _NIGHT = "#16191f"
 _DARK = {INK: "#e3e7ed", FAINT: "#a2adbd", GRID: "#2b313b", DOMAIN: "#566172", "white": _NIGHT}
 """The greys of a page whose reader's system is dark, by those of a bright one."""
-_GLOBALS = "window.vegaEmbed = vegaEmbed;"
 
 
 @dataclass(frozen=True)
@@ -105,9 +101,9 @@ class Chart:
         if path.suffix == ".svg":
             return marks.svg(self.svg()).encode()
         if path.suffix == ".png":
-            return marks.png(paint("vegalite_to_png", self.spec(), vl_version=_VEGA_LITE, scale=_PNG_SCALE))
+            return marks.png(paint("vegalite_to_png", self.spec(), vl_version=VEGA_LITE, scale=_PNG_SCALE))
         if path.suffix == ".pdf":
-            return marks.pdf(paint("vegalite_to_pdf", self.spec(), vl_version=_VEGA_LITE))
+            return marks.pdf(paint("vegalite_to_pdf", self.spec(), vl_version=VEGA_LITE))
         found = f"{path}: no format of a chart; found `{path.suffix}`"
         raise _core.FlashwattError(f"{found}; expected one of `.html`, `.svg`, `.png`, `.pdf`")
 
@@ -118,7 +114,7 @@ class Chart:
 
     def svg(self) -> str:
         """The chart as SVG."""
-        svg = _slim(paint("vegalite_to_svg", self.spec(), vl_version=_VEGA_LITE).decode())
+        svg = _slim(paint("vegalite_to_svg", self.spec(), vl_version=VEGA_LITE).decode())
         said = html.escape(plain(self.description), quote=True)
         return svg.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1)
 
@@ -171,7 +167,7 @@ def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone
         title=html.escape(plain(title)),
         body=plain(body, keep="\n\t"),
         generator=marks.META,
-        library=_library(),
+        library=library(),
         specs=specs.replace("</", "<\\/"),
         style=style,
         ink=INK,
@@ -183,12 +179,6 @@ def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone
         night=_NIGHT,
     )
     return page.encode()
-
-
-@cache
-def _library() -> str:
-    """The JavaScript that draws on a page; it takes seconds to put together."""
-    return paint("javascript_bundle", _GLOBALS, vl_version=_VEGA_LITE).decode()
 
 
 def _figure(at: int, chart: Chart, *, alone: bool) -> str:
