@@ -96,6 +96,7 @@ $(DEV): requirements-dev.txt $(TOOLS)
 	@touch $@
 
 $(DOCS): requirements-docs.txt $(TOOLS)
+	@echo "Installing what builds the site ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	@touch $@
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from mkdocs.structure.files import File
 
 from flashwatt.cli.main import cli
 from flashwatt.config import reference
 from flashwatt.reproduce import Terms, reproduce
-from flashwatt.reproduce.catalogue import choose
+from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
 from flashwatt.reproduce.show import criteria as table_of_criteria
 from flashwatt.reproduce.show import markdown
 
 sys.path.append(str(Path(__file__).parent))  # MkDocs loads this file alone
 from docs_cells import tutorial
+from docs_kept import Kept, hash_of, quarters, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,23 +75,47 @@ bound. Words in brackets name choices that the paper does not state and that dec
 worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean. Pending criteria wait for a part
 of FlashWatt."""
 EXAMPLES = Path(__file__).parents[1] / "examples"
-RUNS = Path(__file__).parents[1] / "target"
-"""Where the runs of pages are kept, so that the next build of the site has them."""
+BUILT = Path(__file__).parents[1] / "target"
+"""Where pages and the runs behind them are kept, so that the next build of the site has them."""
+REPRODUCED = {"validation": ("theory", ABOUT_VALIDATION), "peers": ("peers", ABOUT_PEERS)}
+"""Pages of experiments by name: the paper, and what stands above its experiments."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages; called by MkDocs."""
+    from mkdocs.structure.files import File  # the other functions need no MkDocs
+
     pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
-    pages["reference/command-line.md"] = command_line()
-    pages |= {"validation.md": rerun("theory", "validation", ABOUT_VALIDATION), "criteria.md": criteria()}
-    pages["peers.md"] = rerun("peers", "peers", ABOUT_PEERS)
-    for path in sorted(EXAMPLES.glob("[0-9][0-9]_*.py")):
-        page, pictures = tutorial(path)
-        pages[f"tutorial/{path.stem}.md"] = page
-        pages |= {f"tutorial/{name}": svg for name, svg in pictures.items()}
+    pages |= {"reference/command-line.md": command_line(), "criteria.md": criteria()}
+    pages |= slow_pages()
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
+    say("laying out all pages ...")
     return files
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Say where the site is; called by MkDocs."""
+    say(f"done, see {Path(config.site_dir, 'index.html')}")
+
+
+def slow_pages() -> dict[str, str]:
+    """Make the pages that need simulations, and their pictures, or take those of an earlier build."""
+    examples = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
+    kept, pages = Kept(BUILT / "docs", len(REPRODUCED) + len(examples)), {}
+    for name, (paper, about) in REPRODUCED.items():
+        doing = f"running the experiments of `{paper}`"
+        make = partial(rerun, paper, name, about)
+        pages |= kept.pages(name, hash_of([EXPERIMENTS / paper]), doing, make)
+    for path in examples:
+        pages |= kept.pages(path.stem, hash_of([path]), f"running examples/{path.name}", partial(tutorial_of, path))
+    return pages
+
+
+def tutorial_of(path: Path) -> dict[str, str]:
+    """Run an example; give its page and its pictures by name."""
+    page, pictures = tutorial(path)
+    return {f"tutorial/{path.stem}.md": page} | {f"tutorial/{name}": svg for name, svg in pictures.items()}
 
 
 def criteria() -> str:
@@ -108,10 +133,11 @@ def criteria() -> str:
     return "\n\n".join(parts)
 
 
-def rerun(paper: str, directory: str, about: str) -> str:
+def rerun(paper: str, name: str, about: str) -> dict[str, str]:
     """Run the experiments of a paper, and lay them out: claim, setting, command, verdicts, tables."""
     experiments = choose((), paper)
-    done = reproduce(experiments, RUNS / directory, terms=Terms(seeds=1))  # three would triple the time of a build
+    terms = Terms(seeds=1)  # three would triple the time of a build
+    done = reproduce(experiments, BUILT / name, terms=terms, progress=quarters(name))
     if done.fault:
         raise SystemExit(done.fault)
     parts = [about]
@@ -119,7 +145,7 @@ def rerun(paper: str, directory: str, about: str) -> str:
         found = markdown(row for row in done.rows if row.experiment == one.id)
         parts += [f"## {one.id}: {one.title}", one.readme, f"`flashwatt reproduce {one.id}`", found]
         parts += done.texts[one.id]
-    return "\n\n".join(parts) + "\n"
+    return {f"{name}.md": "\n\n".join(parts) + "\n"}
 
 
 def configuration() -> str:
