@@ -26,7 +26,7 @@ WIDTH = 80
 
 
 def tutorial(path: Path) -> tuple[str, dict[str, str]]:
-    """Turn a script into a page. Returns the page and its pictures, SVG by file name."""
+    """Turn a script into a page, without its title. Returns the page and its pictures, SVG by file name."""
     parts: list[str] = []
     pictures: dict[str, str] = {}
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -43,8 +43,8 @@ def tutorial(path: Path) -> tuple[str, dict[str, str]]:
     note = (
         f"This page is `examples/{path.name}`: a script that also opens as a notebook. Output and pictures are its own."
     )
-    title, _, rest = "\n\n".join(parts).partition("\n")
-    return f"{title}\n\n*{note}*\n{rest}\n", pictures
+    _title, _, rest = "\n\n".join(parts).partition("\n")
+    return f"*{note}*\n{rest}\n", pictures
 
 
 def run(cell: str, names: dict[str, Any]) -> tuple[str, Any]:

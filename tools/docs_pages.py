@@ -28,70 +28,35 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-ABOUT_KEYS = """# Configuration
-
-A configuration is a TOML file. Every key may be left out, and each may be given as `--set KEY=VALUE` as well. The file
-is laid over the preset that `device.preset` names. `flashwatt explain KEY` prints the same text, `flashwatt init`
-writes a file to start from, `flashwatt schema` prints the JSON schema for editors. `[run.precondition.NAME]` takes the
-keys of `[workload.NAME]`.
-
-A number may stand in quotes with a unit: `"64GB"`, `"4KiB"`, `"550us"`, `"45mA"`, `"3.3V"`, `"8.5W"`, `"7%"`, `"1/64"`,
-`"10k"`. GB (or G) is 10^9 bytes, GiB 2^30; times are ns, us, ms, s, min, h and d. A number without a unit counts in the
-unit of its key. On the command line the quotes are left out: `--set device.logical_bytes=64GB`.
-
-A relative path in a configuration file is relative to that file. On the command line, in the grid of a study and in
-Python it is relative to the working directory.
-
-*Required* keys have no default: every preset gives them."""
-ABOUT_VALIDATION = """# Validation
-
-This page compares simulated drives with closed forms, and with equivalent drives. It was made while the site was built,
-by
-
-```sh
-flashwatt reproduce --paper theory --seeds 1
-```
-
-which also draws the figures; without `--seeds 1` it takes three seeds and gives intervals. The papers' own figures,
-published beside simulated, come from `flashwatt reproduce --all`: see [Reproduce the papers](reproduce.md)."""
-ABOUT_PEERS = """# Other simulators
-
-This page lays FlashWatt's figures beside those that MQSim and EnergySim gave under equal settings, and theory beside
-both where there is one. Every difference above 2 % has its reason beside it. The other simulators' figures are data,
-with commit, settings and date: `mqsim.toml` and `energysim.toml` in `experiments/peers`. The page was made while the
-site was built, by
-
-```sh
-flashwatt reproduce --paper peers --seeds 1
-```
-
-which also draws the figures. The bounds were set when both sides' figures were known: they watch for changes, and
-predict nothing. None of these criteria is predictive, so none enters the papers' first line
-([What a verdict is worth](reproduce.md#what-a-verdict-is-worth))."""
-ABOUT_CRITERIA = """# Criteria
-
-Every criterion of every experiment: the claim, the published figure, the bound, the class, and the reason for class and
-bound. Words in brackets name choices that the paper does not state and that decide the verdict. [What a verdict is
-worth](reproduce.md#what-a-verdict-is-worth) says what the classes mean. Pending criteria wait for a part
-of FlashWatt."""
+MARK = "<!-- The site has more: `make docs` puts it in place of the lines below. -->"
+"""In a page in `docs`: what is above it stays, so that links to the page lead somewhere in the repository as well."""
+DOCS = Path(__file__).parents[1] / "docs"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 BUILT = Path(__file__).parents[1] / "target"
 """Where pages and the runs behind them are kept, so that the next build of the site has them."""
-REPRODUCED = {"validation": ("theory", ABOUT_VALIDATION), "peers": ("peers", ABOUT_PEERS)}
-"""Pages of experiments by name: the paper, and what stands above its experiments."""
+REPRODUCED = {"validation": "theory", "peers": "peers"}
+"""Papers by the names of their pages."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages; called by MkDocs."""
+    """Put the pages in place of those in `docs` that have the mark, and add their pictures; called by MkDocs."""
     from mkdocs.structure.files import File  # the other functions need no MkDocs
 
-    pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
-    pages |= {"reference/command-line.md": command_line(), "criteria.md": criteria()}
-    pages |= slow_pages()
-    for name, text in pages.items():
-        files.append(File.generated(config, name, content=text))
+    for name, text in (quick_pages() | slow_pages()).items():
+        begun = files.get_file_from_path(name)
+        if begun:
+            files.remove(begun)
+        files.append(File.generated(config, name, content=completed(name, text) if name.endswith(".md") else text))
     say("laying out all pages ...")
     return files
+
+
+def completed(name: str, text: str) -> str:
+    """Give what stands above the mark in a page in `docs`, and the text after it."""
+    above, mark, _ = (DOCS / name).read_text(encoding="utf-8").partition(MARK)
+    if not mark:
+        raise SystemExit(f"docs/{name}: found no mark; expected the line {MARK}")
+    return f"{above}{text}"
 
 
 def on_post_build(config: MkDocsConfig) -> None:
@@ -99,13 +64,19 @@ def on_post_build(config: MkDocsConfig) -> None:
     say(f"done, see {Path(config.site_dir, 'index.html')}")
 
 
+def quick_pages() -> dict[str, str]:
+    """Make the pages that need no simulation."""
+    pages = {"reference/configuration.md": configuration(), "reference/presets.md": presets()}
+    return pages | {"reference/command-line.md": command_line(), "criteria.md": criteria()}
+
+
 def slow_pages() -> dict[str, str]:
     """Make the pages that need simulations, and their pictures, or take those of an earlier build."""
     examples = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
     kept, pages = Kept(BUILT / "docs", len(REPRODUCED) + len(examples)), {}
-    for name, (paper, about) in REPRODUCED.items():
+    for name, paper in REPRODUCED.items():
         doing = f"running the experiments of `{paper}`"
-        make = partial(rerun, paper, name, about)
+        make = partial(rerun, paper, name)
         pages |= kept.pages(name, hash_of([EXPERIMENTS / paper]), doing, make)
     for path in examples:
         pages |= kept.pages(path.stem, hash_of([path]), f"running examples/{path.name}", partial(tutorial_of, path))
@@ -125,7 +96,7 @@ def criteria() -> str:
         "pending" if one.pending else one.class_.value for experiment in everything for one in experiment.criteria
     )
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
-    parts = [ABOUT_CRITERIA, f"There are {sum(counts.values())} in all: {said}."]
+    parts = [f"There are {sum(counts.values())} in all: {said}."]
     papers = {one.paper.name: one.paper for one in everything}
     for paper in papers.values():
         mine = [one for one in everything if one.paper.name == paper.name]
@@ -133,14 +104,14 @@ def criteria() -> str:
     return "\n\n".join(parts)
 
 
-def rerun(paper: str, name: str, about: str) -> dict[str, str]:
+def rerun(paper: str, name: str) -> dict[str, str]:
     """Run the experiments of a paper, and lay them out: claim, setting, command, verdicts, tables."""
     experiments = choose((), paper)
     terms = Terms(seeds=1)  # three would triple the time of a build
     done = reproduce(experiments, BUILT / name, terms=terms, progress=quarters(name))
     if done.fault:
         raise SystemExit(done.fault)
-    parts = [about]
+    parts = []
     for one in experiments:
         found = markdown(row for row in done.rows if row.experiment == one.id)
         parts += [f"## {one.id}: {one.title}", one.readme, f"`flashwatt reproduce {one.id}`", found]
@@ -155,7 +126,7 @@ def configuration() -> str:
         table, _, _ = key["key"].rpartition(".")
         if table and not key["key"].startswith("run.precondition."):
             tables.setdefault(table, []).append(key)
-    lines = [ABOUT_KEYS]
+    lines: list[str] = []
     for table, keys in tables.items():
         lines += ["", f"## `[{table}]`", "", escaped(reference.keys()[table]["doc"]), "", *table_of(keys)]
     return "\n".join(lines) + "\n"
@@ -177,8 +148,7 @@ def table_of(keys: list[dict[str, Any]]) -> Iterator[str]:
 
 def command_line() -> str:
     """Write the help of every command."""
-    lines = ["# Command line", "", "`flashwatt COMMAND --help` prints the same.", "", *help_of(cli, "flashwatt", 1)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(help_of(cli, "flashwatt", 1)) + "\n"
 
 
 def help_of(command: click.Command, name: str, level: int) -> Iterator[str]:
@@ -196,7 +166,7 @@ def help_of(command: click.Command, name: str, level: int) -> Iterator[str]:
 
 def presets() -> str:
     """Write every preset with its values and sources."""
-    lines = ["# Presets", "", "Drives as data. `flashwatt explain PRESET` prints the same."]
+    lines: list[str] = []
     for name in reference.presets():
         about, settings = reference.preset(name)
         lines += ["", f"## `{name}`", "", "```text", about, "```", "", "| key | value | source |", "|---|---|---|"]

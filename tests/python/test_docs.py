@@ -204,12 +204,38 @@ def test_progress_is_a_line_at_each_quarter(docs_kept: ModuleType, capsys: pytes
     ]
 
 
+def test_pages_of_the_build_are_begun_in_the_repository(
+    docs_pages: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a link to one leads somewhere without a build."""
+    monkeypatch.setattr(docs_pages, "BUILT", tmp_path)
+    monkeypatch.setattr(docs_pages, "rerun", lambda _paper, name: {f"{name}.md": "verdicts"})
+    monkeypatch.setattr(docs_pages, "tutorial", lambda _path: ("cells", {}))
+    made = docs_pages.quick_pages() | docs_pages.slow_pages()
+    docs = ROOT / "docs"
+    begun = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md") if docs_pages.MARK in path.read_text()}
+    assert begun == made.keys()
+    for name, text in made.items():
+        page = docs_pages.completed(name, text)
+        assert page.startswith("# ")
+        assert page.endswith(f"\n{text}")
+        assert docs_pages.MARK not in page
+    for path in EXAMPLES:
+        title = path.read_text().splitlines()[1].removeprefix("# ")
+        assert (docs / f"tutorial/{path.stem}.md").read_text().startswith(f"{title}\n"), path
+
+
+def test_a_page_without_the_mark_is_an_error(docs_pages: ModuleType) -> None:
+    with pytest.raises(SystemExit, match=r"docs/limits\.md: found no mark; expected the line <!-- The site has more"):
+        docs_pages.completed("limits.md", "more")
+
+
 def test_every_slow_page_is_kept(
     docs_pages: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made: list[str] = []
 
-    def rerun(paper: str, name: str, _about: str) -> dict[str, str]:
+    def rerun(paper: str, name: str) -> dict[str, str]:
         made.append(paper)
         return {f"{name}.md": paper}
 

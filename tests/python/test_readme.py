@@ -13,6 +13,7 @@ import pytest
 import tomli
 
 import flashwatt
+from flashwatt import _core
 
 GUIDES = (
     "getting-started.md",
@@ -134,7 +135,11 @@ def test_the_study_of_a_policy_of_ones_own_runs_with_those_that_are_there() -> N
     assert all(one.report.flash.programs.gc > 0 for one in results)
 
 
-def test_every_link_leads_somewhere() -> None:
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if not link.startswith("http")]
-    assert len(links) > 10
-    assert [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize(("kind", "words"), [("ftls", "translation layers"), ("formats", "formats")])
+def test_numbers_of_what_there_is_are_those_of_the_lists(kind: str, words: str) -> None:
+    there_are = len(_core.list_names(kind))
+    pattern = re.compile(rf"(?<={words} \| )\d+|\d+(?= {words}\b)")
+    pages = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    said = [(page.name, int(number)) for page in pages for number in pattern.findall(page.read_text())]
+    assert len(said) >= 2
+    assert [one for one in said if one[1] != there_are] == []
