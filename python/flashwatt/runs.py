@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.asked import run_progress
+from flashwatt.base.files import parse_json
 from flashwatt.base.literals import assignments, flattened, leaves, shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check_not_read
 from flashwatt.base.scripts import explained
 from flashwatt.config.config import Config, dotted_of
 from flashwatt.oplog import logged, path_of, temporary
+from flashwatt.report.earlier import no_prices_of
 from flashwatt.report.report import Report
 from flashwatt.stopwatch import Stopwatch
 
@@ -299,6 +301,8 @@ def reprice(
     if not isinstance(table, str):
         raise _core.FlashwattError(f"table: found {shown(table)}; expected a dictionary, or the text of TOML")
     text = report.json if isinstance(report, Report) else report if isinstance(report, str) else json.dumps(report)
+    if '"earlier"' in text:
+        no_prices_of(parse_json(text.removeprefix("\ufeff"), report_name), report_name)
     return Report.parse(_core.reprice(text.removeprefix("\ufeff"), report_name, table, name), report_name)
 
 

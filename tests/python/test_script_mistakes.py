@@ -117,7 +117,7 @@ MISTAKES: dict[str, tuple[Mistake, tuple[str, ...]]] = {
     "no directory of a sweep": (lambda _r, _s: flashwatt.Results.read("gooda"), ("no such file; did you mean good?",)),
     "a report of another version": (
         lambda _r, _s: flashwatt.Report.read("old.json"),
-        ("schema: a report of another version; found 1; expected", "run its configuration again"),
+        ("schema: a report of another version; found 99; expected 1 to 3", "run its configuration again"),
     ),
     "JSON that is no report": (
         lambda _r, _s: flashwatt.Report.read("other.json"),
@@ -146,7 +146,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, report: Report) -> No
     Path("good.toml").write_text(CONFIG)
     Path("good").mkdir()
     report.write("good/report.json")
-    Path("old.json").write_text(json.dumps(report.to_dict() | {"schema": 1}))
+    Path("old.json").write_text(json.dumps(report.to_dict() | {"schema": 99}))
     Path("other.json").write_text("{}")
     Path("beyond.csv").write_text("time_us,device,op,offset,bytes\n0,0,W,4000000000,4096\n")
     for name in ("keep.svg", "keep.html", "keep.csv"):

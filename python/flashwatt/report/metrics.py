@@ -28,6 +28,7 @@ NO_FIGURES = {
     "drain_ledger",
     "engine",
     "seed",
+    "earlier",
 }
 """Sections of a report whose numbers are no figures to compare runs by."""
 

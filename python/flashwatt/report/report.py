@@ -14,6 +14,7 @@ from flashwatt.base.scripts import explained
 from flashwatt.report import cuts as of_cuts
 from flashwatt.report import sections as kinds
 from flashwatt.report.components import ONLY_OF_AN_SSD, kind_of
+from flashwatt.report.earlier import read_as_today
 from flashwatt.report.shape import UNTIMED, check
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ class Report:
     """None in the results of a sweep, which do not depend on the speed of the machine, and for a `Drive`."""
     repriced = Section[kinds.Repriced | None](kinds.Repriced | None)
     """None for a report whose prices are those of its run."""
+    earlier = Section[kinds.Earlier | None](kinds.Earlier | None)
+    """None for a report of today's schema."""
 
     def __init__(self, content: Json, *, op_log: Path | None = None) -> None:
         """Wrap the content of a report.json; `op_log` is the operation log of the same run."""
@@ -148,7 +151,10 @@ class Report:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Report:
-        """Read a report.json, or the one in a directory. Raises `FlashwattError` for a file that is none."""
+        """Read a report.json, or the one in a directory. Raises `FlashwattError` for a file that is none.
+
+        One of an earlier schema is brought into today's: `earlier` names the keys that have no value then.
+        """
         return cls.parse(*read_report(path))
 
     @classmethod
@@ -161,10 +167,7 @@ class Report:
         if schema is None:
             expected = "expected a report.json, as `flashwatt run --out DIR` writes it"
             raise _core.FlashwattError(f"{name}: not a report; found no `schema`; {expected}")
-        if schema != _core.REPORT_SCHEMA:
-            found = f"found {shown(schema)}; expected {_core.REPORT_SCHEMA}"
-            remedy = "run its configuration again with this version"
-            raise _core.FlashwattError(f"{name}: schema: a report of another version; {found} ({remedy})")
+        read_as_today(content, name)
         check(content, {key: one.kind for key, one in vars(cls).items() if isinstance(one, Section)}, name)
         return cls(content)
 

@@ -208,8 +208,9 @@ class Window:
     """Whether the drain belongs to the window (`run.count_drain`); then all other sections cover both."""
     drain_energy_j: float | None
     """Energy of the drain; None without a clock."""
-    flash_ops: int
-    """Pages read and programmed and blocks erased in the whole run: warm-up, window and drain."""
+    flash_ops: int | None
+    """Pages read and programmed and blocks erased in the whole run: warm-up, window and drain. None in reports of
+    schema 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -687,8 +688,8 @@ class Ftl:
 
     name: str
     """Its name in configurations, `ftl`."""
-    map_unit_bytes: int
-    """Bytes that an entry of the map covers."""
+    map_unit_bytes: int | None
+    """Bytes that an entry of the map covers. None in reports of schema 1 on other layers than `page`."""
     map_hit_ratio: float | None
     """Share of map look-ups that found their entry in memory; None where the whole map is."""
     mapping_bytes: int
@@ -839,8 +840,9 @@ class EnergyTotals:
     """Everything is on for the whole time."""
     flash_off: float
     """Flash off while no request is outstanding."""
-    busy_only: float
-    """Everything charged only while at least one die reads, programs or erases in its array."""
+    busy_only: float | None
+    """Everything charged only while at least one die reads, programs or erases in its array. None in reports of earlier
+    schemas than 3."""
     busy_or_loading: float
     """Everything charged only while at least one die is busy, be it with its bus alone."""
 
@@ -967,6 +969,16 @@ class Repriced:
     """Keys without a value in a repriced report."""
     reason: str
     """Reason why these keys have no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The schema of a report that was read from a file of an earlier one, and the keys that it leaves null."""
+
+    schema: int
+    """Its number."""
+    null: list[str]
+    """Keys without a value: that schema lacks them, or has another figure under their name."""
 
 
 def build(kind: Any, value: Any, path: str) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 from flashwatt import _core
 from flashwatt.base.literals import shown
 from flashwatt.report.components import ONLY_OF_AN_SSD, kind_of
+from flashwatt.report.earlier import LEDGERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -170,6 +171,8 @@ def _check_kinds(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str
     if drive != "SSD":
         of_drive = {key: kind for key, kind in of_drive.items() if key not in ONLY_OF_AN_SSD}
         of_drive["energy_j"] = dict[str, float]
+    if content.get("earlier"):
+        of_drive = {key: kind for key, kind in of_drive.items() if key not in LEDGERS or content.get(key) is not None}
     for key, kind in of_drive.items():
         if timed or key not in UNTIMED:
             for fault in _faults(kind, content.get(key), key):

@@ -336,9 +336,9 @@ def _energy_by_cause(report: Json) -> Table:
     return table
 
 
-def _idle_accountings(totals: dict[str, float]) -> Padding:
-    """The totals under all idle accountings; the tables above use the configuration's."""
-    parts = (f"{name.replace('_', ' ')} {si(joules, 'J')}" for name, joules in totals.items())
+def _idle_accountings(totals: dict[str, float | None]) -> Padding:
+    """The totals under all idle accountings that the report has; the tables above use the configuration's."""
+    parts = (f"{name.replace('_', ' ')} {si(joules, 'J')}" for name, joules in totals.items() if joules is not None)
     return Padding(Text(f"total by idle accounting: {', '.join(parts)}", "dim"), (0, 0, 1, 1))
 
 

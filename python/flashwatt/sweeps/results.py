@@ -16,6 +16,7 @@ from flashwatt.base.frames import column
 from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
+from flashwatt.report.earlier import read_as_today
 from flashwatt.report.keys import figures, is_figure, meanings
 from flashwatt.report.metrics import HEADLINES, OF_CUTS, OF_FILES, flat, listed, listed_parts
 from flashwatt.report.report import Report
@@ -65,7 +66,7 @@ class Results:
 
     def __iter__(self) -> Iterator[Result]:
         for point, line in self._lines:
-            content = json.loads(line)
+            content = _content(line)
             yield Result(copied(point), content["seed"], Report(content["report"]))
 
     def frame(self) -> pl.DataFrame:
@@ -75,7 +76,7 @@ class Results:
     def _made(self) -> pl.DataFrame:
         """The frame, made once."""
         if self._frame is None:
-            contents = [json.loads(line) for _, line in self._lines]
+            contents = [_content(line) for _, line in self._lines]
             self._ids = [str(content["id"]) for content in contents]
             rows = [
                 _row(point, content["seed"], content["report"])
@@ -144,7 +145,7 @@ class Results:
         found: dict[str, None] = {}
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for _, line in self._lines:
-            tree = listed(json.loads(line)["report"])
+            tree = listed(_content(line)["report"])
             found |= dict.fromkeys(tree)
             for name, values in columns.items():
                 values.append(tree.get(name))
@@ -235,7 +236,7 @@ class Results:
         pooled.check(kind, quantiles, confidence, resamples)
         points: dict[str, tuple[dict[str, Any], dict[str, Json]]] = {}
         for point, line in self._lines:
-            content = json.loads(line)
+            content = _content(line)
             cells = _cells(point)
             runs = points.setdefault(repr(cells), (cells, {}))[1]
             if content["report"]["status"] == "complete":
@@ -308,8 +309,16 @@ def _point(line: bytes, path: Path) -> dict[str, Any]:
     if wrong := [key for key, kind in kinds.items() if not isinstance(content.get(key), kind)]:
         task, missing = str(content.get("id"))[:12], ", ".join(wrong)
         raise _core.FlashwattError(f"{printable(path)}: task {task}: no {missing}; expected a result of a sweep")
+    read_as_today(content["report"], f"{printable(path)}: task {str(content.get('id'))[:12]}")
     point: dict[str, Any] = content["point"]
     return point
+
+
+def _content(line: bytes) -> Json:
+    """A line of results.jsonl, whose report is brought into today's schema."""
+    content: Json = json.loads(line)
+    read_as_today(content["report"], "<report>")
+    return content
 
 
 def _row(point: dict[str, Any], seed: int, report: Json) -> dict[str, Any]:
