@@ -66,11 +66,9 @@ def _from_1(content: Json, name: str) -> list[str]:
             f"without, or schema 2 to {_core.REPORT_SCHEMA} ({remedy})"
         )
     # Bytes programmed / bytes written by the host in whole map units: the product of the other two factors.
-    without_rmw = _get(content, "flash.write_amplification")
-    buffered = content.get("write_buffer") is not None
-    _put(content, "flash.gc_factor", None if buffered else without_rmw)
+    _put(content, "flash.gc_factor", _get(content, "flash.write_amplification"))
     without = ["flash.write_amplification", "flash.rmw_factor", "window.flash_ops"]
-    without += ["flash.buffer_factor", "flash.gc_factor"] if buffered else []
+    without += ["flash.buffer_factor", "flash.gc_factor"] if content.get("write_buffer") is not None else []
     _put(content, "flash.buffer_factor", None)
     _put(content, "ftl.map_unit_bytes", _get(content, "config.ftl.page.map_unit_bytes"))
     without += ["ftl.map_unit_bytes"] if _get(content, "ftl.map_unit_bytes") is None else []
