@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,10 @@ import pytest
 
 import flashwatt
 from flashwatt.cli.terminal import INTERRUPTED
+from flashwatt.config.config import Config
+from flashwatt.sweeps import worker
+from flashwatt.sweeps.journal import Journal
+from flashwatt.sweeps.task import Hashes, defined
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -118,6 +123,51 @@ def test_a_torn_last_line_is_made_anew(tmp_path: Path) -> None:
         file.write_bytes(b"".join(whole[:kept]) + whole[kept][:-20])
         assert len(small(out=tmp_path)) == 4
         assert lines(tmp_path) == whole
+
+
+def stopped_line(line: bytes) -> bytes:
+    """Give a finished line as it would be had the run been stopped."""
+    stopped = line.replace(b'"status":"complete"', b'"status":"interrupted"')
+    assert stopped != line
+    return stopped
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_run_that_is_stopped_has_no_line(stream: bool) -> None:
+    """A worker stops its run when its parent is gone: no process has the number that it is given here."""
+    device = {"device": BASE["device"]}
+    long = Config.of({**device, "workload": {"uniform": {"requests": 100_000_000}}, "host": {"scheduler": "none"}})
+    (task,) = defined(Config.of(device) if stream else long, {}, Hashes(), stream=long if stream else None)
+    answer = json.loads(worker._answer(json.loads(worker._request(task)), parent=-1))
+    assert list(answer) == ["error"]
+    assert ("requests it replays: interrupted" if stream else "stopped before its end") in answer["error"]
+
+
+def test_a_journal_refuses_a_run_that_was_stopped(tmp_path: Path) -> None:
+    small(out=tmp_path)
+    whole = lines(tmp_path)
+    task = json.loads(whole[0])["id"]
+    with closing(Journal(tmp_path / "new.jsonl")) as journal:
+        with pytest.raises(flashwatt.FlashwattError, match=rf"^task {task[:12]}: the run was stopped.*'interrupted'"):
+            journal.add(task, stopped_line(whole[0]))
+        assert task not in journal
+        failed = whole[0].replace(b"complete", b"failed: no room")
+        journal.add(task, failed)
+        assert journal.line(task) == failed
+    assert lines(tmp_path) == whole
+    assert (tmp_path / "new.jsonl").read_bytes() == failed
+
+
+def test_a_line_of_a_stopped_run_does_not_count_as_done(tmp_path: Path) -> None:
+    small(out=tmp_path)
+    whole = lines(tmp_path)
+    file = tmp_path / "results.jsonl"
+    file.write_bytes(whole[0] + stopped_line(whole[0]) + stopped_line(whole[1]) + whole[2] + whole[3])
+    assert len(flashwatt.Results.read(tmp_path)) == 3
+    seen: list[tuple[int, int]] = []
+    small(out=tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(3, 4), (4, 4)]
+    assert lines(tmp_path) == whole
 
 
 def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:

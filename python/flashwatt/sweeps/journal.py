@@ -3,18 +3,23 @@
 Until all tasks have finished, lines stand in the order of their ends. If the sweep is interrupted, finished lines stay:
 only the last one can be torn, and it is removed when the file is opened again. When all tasks have finished, the file
 is written anew in the order of the study: the same bytes with any number of workers and interruptions.
+
+A run that was stopped from outside is no result: `add` refuses its line. A file that has one (earlier versions could
+write it) counts its task as missing: the task runs again, and the line is gone when the file has been written anew.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from typing import IO, TYPE_CHECKING
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.files import check_regular
 from flashwatt.base.outputs import check, replacing, writing
+from flashwatt.sweeps.task import STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +57,13 @@ class Journal:
         return map(self.line, list(self._places))
 
     def add(self, task: str, line: bytes) -> None:
-        """Append the line of a task that has finished; it ends with a newline."""
+        """Append the line of a task that has finished; it ends with a newline.
+
+        Raises `FlashwattError` for the line of a run that was stopped.
+        """
+        if _was_stopped(json.loads(line)):
+            found = f"task {task[:12]}: the run was stopped before its end; found the status {STOPPED!r}"
+            raise _core.FlashwattError(f"{found}; expected the report of a run that has ended")
         with writing(self.path or "results"):
             self._file.seek(self._end)
             self._file.write(line)
@@ -80,7 +91,11 @@ class Journal:
         self._file.seek(0)
         for number, line in enumerate(self._lines(), 1):
             if line.endswith(b"\n"):
-                self._place(self._id(line, number), line)
+                content = self._content(line, number)
+                if _was_stopped(content):
+                    self._end += len(line)
+                else:
+                    self._place(str(content["id"]), line)
             elif not line.startswith(marks.RESULT_HEAD[: len(line)]):
                 raise self._foreign(line, number)
 
@@ -98,13 +113,19 @@ class Journal:
         self._places[task] = (self._end, len(line))
         self._end += len(line)
 
-    def _id(self, line: bytes, number: int) -> str:
-        try:
-            return str(json.loads(line)["id"])
-        except (ValueError, TypeError, KeyError, RecursionError):
-            raise self._foreign(line, number) from None
+    def _content(self, line: bytes, number: int) -> dict[str, Any]:
+        with suppress(ValueError, RecursionError):
+            content = json.loads(line)
+            if isinstance(content, dict) and "id" in content:
+                return content
+        raise self._foreign(line, number)
 
     def _foreign(self, line: bytes, number: int) -> _core.FlashwattError:
         found = line[:40].decode(errors="backslashreplace").rstrip()
         place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
         return _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)")
+
+
+def _was_stopped(content: dict[str, Any]) -> bool:
+    report = content.get("report")
+    return isinstance(report, dict) and report.get("status") == STOPPED

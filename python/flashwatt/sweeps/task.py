@@ -82,6 +82,10 @@ def defined(
     return tasks
 
 
+STOPPED = "interrupted"
+"""The status in the report of a run that was stopped from outside: the clock decided how far it came, not the task."""
+
+
 STREAM = Path("stream.csv")
 """The name of a stream's file, wherever it lies: reports carry the names of traces without their directories."""
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.scripts import in_keys
-from flashwatt.sweeps.task import STREAM, streamed
+from flashwatt.sweeps.task import STOPPED, STREAM, streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any], parent: int) -> bytes:
-    """The report goes into the line as the engine wrote it."""
+    """The report goes into the line as the engine wrote it. A run that was stopped has no line, but an error."""
 
     def wanted(_done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
         return os.getppid() == parent
@@ -103,6 +103,8 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
         window = kept.pop("edges_ns")
         with _stream(request["stream"], wanted) as trace:
             report = _core.run(text, name, [*sets, *trace], edges_ns=window and tuple(window), progress=wanted, **kept)
+        if json.loads(report)["status"] == STOPPED:
+            raise _core.FlashwattError("stopped before its end: the process that asked for the run is gone")
     except _core.FlashwattError as error:
         return json.dumps({"error": str(error)}).encode() + b"\n"
     head = json.dumps(request["head"], ensure_ascii=False)
