@@ -9,6 +9,8 @@ AnyPath: TypeAlias = str | PathLike[str]
 Progress: TypeAlias = Callable[[int, int | None, int, str | None], bool | None]
 
 __version__: str
+BUILD_ID: str
+"""SHA-256 of the sources that the library is compiled from: builds of equal sources give equal results."""
 REPORT_SCHEMA: int
 
 class FlashwattError(ValueError):

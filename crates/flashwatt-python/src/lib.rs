@@ -416,6 +416,10 @@ mod _core {
     #[allow(non_upper_case_globals)] // a Python name
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    /// SHA-256 of the sources that the library is compiled from (build.rs). Builds of equal sources give equal results.
+    #[pymodule_export]
+    const BUILD_ID: &str = env!("FLASHWATT_BUILD_ID");
+
     #[pymodule_export]
     const REPORT_SCHEMA: u32 = flashwatt::report::SCHEMA;
 }

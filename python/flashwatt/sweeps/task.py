@@ -32,7 +32,7 @@ class Task:
 
     id: str
     """SHA-256 of everything that the report depends on: the resolved configuration with the seed, the contents of its
-    traces, the recordings (`kept`), and the engine's build."""
+    traces, the recordings (`kept`), and the engine's sources (`_core.BUILD_ID`)."""
     point: dict[str, Any]
     """Values by keys of the configuration that distinguish the task from the others."""
     seed: int
@@ -65,7 +65,7 @@ def defined(
     kept = kept or Kept()
     read = Config(config.text, config.name, (*config.sets, streamed(STREAM))) if stream else config
     first, resolved, requests, paths = _core.definition(read.text, read.name, list(read.sets))
-    besides: list[Any] = [*(hashes.of(path) for path in paths if not stream), hashes.of(_ENGINE), asdict(kept)]
+    besides: list[Any] = [*(hashes.of(path) for path in paths if not stream), _core.BUILD_ID, asdict(kept)]
     if stream:
         _, before, requests, paths = _core.definition(stream.text, stream.name, list(stream.sets))
         besides += [before, *(hashes.of(path) for path in paths)]
@@ -96,7 +96,6 @@ def streamed(path: Path) -> str:
 
 
 _SEED_MAX = 2**64 - 1
-_ENGINE = Path(_core.__file__)
 
 
 class Hashes:
