@@ -4,6 +4,8 @@
 //! for reading only unless the caller asks for writing, and no call of this crate changes a file's size: a request that does
 //! not lie within the size that was found at opening is refused before it is sent.
 //!
+//! That is so on Linux. On other systems the crate compiles, [`Offsets`] work, and [`Target::open`] and [`Meter::start`] refuse.
+//!
 //! ```no_run
 //! use flashwatt_live::{Access, Load, Operation, Order, Span, Target, measure};
 //!
@@ -16,17 +18,32 @@
 //! # Ok::<(), flashwatt_live::Error>(())
 //! ```
 
+#[cfg(target_os = "linux")]
 mod buffer;
+#[cfg(any(not(target_os = "linux"), test))]
+mod elsewhere;
 mod error;
 mod load;
+#[cfg(target_os = "linux")]
+mod measure;
+#[cfg(target_os = "linux")]
 mod meter;
 mod offsets;
+#[cfg(target_os = "linux")]
 mod ring;
+#[cfg(target_os = "linux")]
 mod target;
+#[cfg(target_os = "linux")]
 mod threads;
 
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Meter, Target, measure};
 pub use error::Error;
-pub use load::{Load, Measured, Operation, Timing, measure};
-pub use meter::{Meter, Reading};
+pub use load::{Access, Engine, Load, Measured, Operation, Reading, Timing};
+#[cfg(target_os = "linux")]
+pub use measure::measure;
+#[cfg(target_os = "linux")]
+pub use meter::Meter;
 pub use offsets::{Offsets, Order, Span};
-pub use target::{Access, Engine, Target};
+#[cfg(target_os = "linux")]
+pub use target::Target;

@@ -9,15 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
-
-/// The number in the file at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reading {
-    /// When it was read, in ns since 1970 (UTC).
-    pub unix_ns: u64,
-    /// The number in the file, in the file's unit.
-    pub value: u64,
-}
+use crate::load::Reading;
 
 /// A thread that reads a number from a file at equal intervals until it is stopped.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use io_uring::{IoUring, opcode, types};
 
 use crate::buffer::Buffer;
 use crate::error::Error;
-use crate::load::{Clock, Load, Operation, Timing};
+use crate::load::{Load, Operation, Timing};
+use crate::measure::Clock;
 use crate::offsets::Offsets;
 use crate::target::Target;
 use crate::threads::failed;

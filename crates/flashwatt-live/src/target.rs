@@ -7,40 +7,11 @@ use std::path::Path;
 
 use crate::buffer::Buffer;
 use crate::error::Error;
+use crate::load::{Access, Engine};
 use crate::ring;
 
 /// Logical sectors that devices have, and that file systems take for requests past the page cache.
 const SECTORS: [usize; 4] = [512, 1024, 2048, 4096];
-
-/// How a target is opened.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Access {
-    /// Open it for writing too. Without this the file is opened O_RDONLY: the kernel refuses every write.
-    pub write: bool,
-    /// Go through the page cache.
-    pub buffered: bool,
-    /// Do not use io_uring.
-    pub threads: bool,
-}
-
-/// How requests are sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Engine {
-    /// io_uring: one thread, as many requests at once as wanted.
-    IoUring,
-    /// A thread for each request that is under way.
-    Threads,
-}
-
-impl Engine {
-    /// Its name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Engine::IoUring => "io_uring",
-            Engine::Threads => "threads",
-        }
-    }
-}
 
 /// A real file or block device that is open.
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use std::{io, thread};
 
 use crate::buffer::Buffer;
 use crate::error::Error;
-use crate::load::{Clock, Load, Operation, Timing};
+use crate::load::{Load, Operation, Timing};
+use crate::measure::Clock;
 use crate::offsets::Offsets;
 use crate::target::Target;
 

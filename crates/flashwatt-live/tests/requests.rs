@@ -1,5 +1,6 @@
 //! Loads on a real file of this machine, by both engines.
 
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 use std::fs::{self, File};
