@@ -67,6 +67,11 @@ fn erases(array: &Array) -> u32 {
 // Without the feature, only the engine's tests reach some public items of its modules.
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
+/// The example of the README, compiled with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod age;
 mod any;
 mod audit;
