@@ -30,7 +30,8 @@ VARIES = re.compile(r"simulated in|CPU second")
 """Lines with times of the machine."""
 
 ROOT = Path(__file__).parents[2]
-PAGES = {path.name: path for path in [ROOT / "README.md", *(ROOT / "docs" / name for name in GUIDES)]}
+ON_PYPI = ROOT / "packaging/pypi.md"
+PAGES = {path.name: path for path in [ROOT / "README.md", ON_PYPI, *(ROOT / "docs" / name for name in GUIDES)]}
 README = (ROOT / "README.md").read_text()
 SLOW = ("reproduce",)  # tried by tests of its own
 WIDTH = "120"
@@ -143,3 +144,9 @@ def test_numbers_of_what_there_is_are_those_of_the_lists(kind: str, words: str) 
     said = [(page.name, int(number)) for page in pages for number in pattern.findall(page.read_text())]
     assert len(said) >= 2
     assert [one for one in said if one[1] != there_are] == []
+
+
+def test_the_page_on_pypi_needs_no_other_file() -> None:
+    """Links to files of a clone lead nowhere there."""
+    assert tomli.loads((ROOT / "pyproject.toml").read_text())["project"]["readme"] == "packaging/pypi.md"
+    assert re.findall(r"\]\((?!https://)[^)]*\)|\bmake \w+", ON_PYPI.read_text()) == []
