@@ -13,9 +13,11 @@ for target in "$@"; do
         continue
     fi
     echo "Checking $target ..."
-    # PYO3_NO_PYTHON: there is no interpreter of that platform to ask; abi3 needs none.
-    RUSTFLAGS="-D warnings" PYO3_NO_PYTHON=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 \
-        cargo check --locked --quiet --target "$target" --target-dir target/other-platforms \
-        -p flashwatt -p flashwatt-live -p flashwatt-python || status=1
+    flags="-D warnings"
+    case $target in *-musl) flags+=" -C target-feature=-crt-static" ;; esac # as maturin does: Python loads shared libraries only
+    # There is no interpreter of that platform to ask, and none to link against: abi3 needs neither.
+    RUSTFLAGS="$flags" PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1 \
+        CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 cargo check --locked --quiet \
+        --target "$target" --target-dir target/other-platforms -p flashwatt -p flashwatt-live -p flashwatt-python || status=1
 done
 exit $status
