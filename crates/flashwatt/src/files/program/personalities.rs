@@ -30,10 +30,7 @@ pub(super) struct File {
 
 macro_rules! file {
     ($name:literal) => {
-        File {
-            name: concat!($name, ".f"),
-            text: include_str!(concat!("../../../presets/personalities/", $name, ".f")),
-        }
+        File { name: concat!($name, ".f"), text: include_str!(concat!("../../../presets/personalities/", $name, ".f")) }
     };
 }
 
