@@ -3,6 +3,7 @@
 
 pub mod fates;
 pub mod shadow;
+pub mod tier;
 pub mod traces;
 pub mod workloads;
 
@@ -23,11 +24,6 @@ use flashwatt::{Report, RunOptions, Watch};
 
 /// Bytes of the pages of all drives here.
 pub const PAGE: u64 = 4096;
-
-/// The factor by which `make soak` multiplies the work of tests: the environment's `FLASHWATT_SOAK`, if it is set.
-pub fn soak() -> Option<usize> {
-    std::env::var("FLASHWATT_SOAK").ok().map(|factor| factor.parse().expect("FLASHWATT_SOAK is a number"))
-}
 
 /// A microsecond in nanoseconds.
 pub const US: Nanos = 1_000;
@@ -165,6 +161,15 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
     let arrivals = ["workload.uniform.queue_depth", "workload.uniform.rate_per_s"];
     let given = sets.iter().any(|set| arrivals.iter().any(|key| set.starts_with(key)));
     preset(preset_name, &[size, &workload, if given { &[] } else { bursts }, sets].concat())
+}
+
+/// [`mixed`] with a window of fewer requests, in which there is still everything. The soak runs the longer one.
+pub fn briefly_mixed(preset_name: &str, sets: &[&str]) -> Config {
+    let window: &[&str] = match tier::soak() {
+        None => &["workload.uniform.requests=700", "run.measure.requests=350"],
+        Some(_) => &[],
+    };
+    mixed(preset_name, &[window, sets].concat())
 }
 
 /// A request for whole pages.

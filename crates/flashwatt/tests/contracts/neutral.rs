@@ -9,9 +9,8 @@ use flashwatt::energy::PriceTable;
 use flashwatt::rng::Rng;
 use serde_json::Value;
 
-use crate::common::{Script, figures, read, run_logged};
-use crate::schemes::{Scheme, draw_request, for_each_scheme, load_sets, schemes, tiny_sets};
-use crate::soak;
+use super::schemes::{Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny_sets};
+use crate::common::{Script, figures, read, run_logged, tier};
 
 /// Requests of a run.
 const REQUESTS: u64 = 150;
@@ -74,16 +73,18 @@ fn budget_of_peak(base: &Report, config: &Config) -> f64 {
     (base_nw + operation_nw * i64::from(base.ssd().parallelism.max_active_dies.max(1))) as f64 / 1e9
 }
 
-/// Every translation layer with every policy of collection and wear levelling; in a soak also with all that chips can do.
+/// Every translation layer with every policy of collection; wear levelling takes turns. In a soak each with each, and with all that chips
+/// can do.
 fn layers_and_policies() -> Vec<Scheme> {
     let is_plain = |set: &String| !set.contains("program_order=\"any\"") && !set.contains("copyback=true");
-    schemes().into_iter().filter(|scheme| soak() > 1 || scheme.iter().all(is_plain)).collect()
+    let all = schemes().iter().filter(|scheme| tier::soak().is_some() || scheme.iter().all(is_plain));
+    in_turn(&all.cloned().collect::<Vec<_>>())
 }
 
 /// The matrix: options × translation layers × collection × wear levelling.
 #[test]
 fn neutral_options_change_nothing() {
-    for_each_scheme(&layers_and_policies(), soak().min(10), |scheme, seed| {
+    for_each_scheme(&layers_and_policies(), tier::size(1, 1).min(10), |scheme, seed| {
         let sets = drive(scheme, seed);
         let config = load_sets(&sets);
         let script = requests(&config, seed);
@@ -100,7 +101,7 @@ fn neutral_options_change_nothing() {
 #[test]
 fn requests_that_do_nothing_change_nothing() {
     const NOTHING: u64 = 17;
-    for_each_scheme(&layers_and_policies(), soak().min(10), |scheme, seed| {
+    for_each_scheme(&layers_and_policies(), tier::size(1, 1).min(10), |scheme, seed| {
         let sets = drive(scheme, seed);
         let config = load_sets(&sets);
         let script = requests(&config, seed);

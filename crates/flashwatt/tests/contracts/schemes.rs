@@ -1,5 +1,6 @@
 //! Every combination of registered parts, and tiny drives that they run on.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashwatt::config::Config;
@@ -7,6 +8,7 @@ use flashwatt::connector::{Request, RequestKind};
 use flashwatt::rng::Rng;
 use flashwatt::{gc, wear};
 
+use crate::common::tier::{seed, soak};
 use crate::common::{PAGE, load};
 
 /// Overrides that say what a drive works by.
@@ -14,7 +16,28 @@ pub type Scheme = Vec<String>;
 
 /// Every combination of registered parts and of their options; of one translation layer alone if the environment's
 /// `FLASHWATT_FTL` names it.
-pub fn schemes() -> Vec<Scheme> {
+pub fn schemes() -> &'static [Scheme] {
+    static SCHEMES: LazyLock<Vec<Scheme>> = LazyLock::new(combinations);
+    &SCHEMES
+}
+
+/// What `make test` tries: each translation layer with each of its options and each victim policy. Wear levelling, the order of programs
+/// and the way of copies take turns, so that each of their values meets many layers. The soak tries every combination.
+pub fn some_schemes() -> Vec<Scheme> {
+    in_turn(schemes())
+}
+
+/// Of schemes that differ in wear levelling, the order of programs or the way of copies alone, one in `make test`, all in the soak.
+pub fn in_turn(schemes: &[Scheme]) -> Vec<Scheme> {
+    if soak().is_some() {
+        return schemes.to_vec();
+    }
+    let is_other = |set: &&String| !set.starts_with("wear.") && !set.starts_with("device.nand.");
+    let alike = |a: &Scheme, b: &Scheme| a.iter().filter(is_other).eq(b.iter().filter(is_other));
+    (0..).zip(schemes.chunk_by(alike)).map(|(turn, alike): (usize, _)| alike[turn % alike.len()].clone()).collect()
+}
+
+fn combinations() -> Vec<Scheme> {
     let named = |key: &str, names: Vec<&str>| -> Vec<Scheme> {
         names.iter().map(|name| vec![format!("{key}=\"{name}\"")]).collect()
     };
@@ -235,22 +258,16 @@ pub fn draw_request(rng: &mut Rng, drive_bytes: u64) -> Request {
     Request::new(0, kind, place * grain, bytes)
 }
 
-/// Runs `test` for every scheme, several times with other seeds, on two processors. A failure says which scheme and
-/// seed it was.
-pub fn for_all_schemes(times: usize, test: impl Fn(&Scheme, u64) + Sync) {
-    for_each_scheme(&schemes(), times, test);
-}
-
-/// The same for some of the schemes.
+/// Runs `test` for each of these schemes, several times with other seeds, on two processors. A failure says which scheme and seed it was.
 pub fn for_each_scheme(schemes: &[Scheme], times: usize, test: impl Fn(&Scheme, u64) + Sync) {
     let next = AtomicUsize::new(0);
     let work = || loop {
-        let seed = next.fetch_add(1, Ordering::Relaxed);
-        if seed >= times * schemes.len() {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        if at >= times * schemes.len() {
             return;
         }
-        let scheme = &schemes[seed % schemes.len()];
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(scheme, seed as u64)));
+        let (scheme, seed) = (&schemes[at % schemes.len()], seed().wrapping_add(at as u64));
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(scheme, seed)));
         assert!(outcome.is_ok(), "see above: scheme {scheme:?}, seed {seed}");
     };
     std::thread::scope(|scope| {

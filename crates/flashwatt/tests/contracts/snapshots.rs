@@ -11,8 +11,8 @@ use flashwatt::run::StartState;
 use flashwatt::{AgeOptions, Error, Report, RunOptions, age};
 use serde_json::Value;
 
-use crate::common::{load, preset};
-use crate::schemes::{Scheme, collects, for_each_scheme, load_sets, schemes, starts_mapped, tiny_sets};
+use super::schemes::{Scheme, collects, for_each_scheme, load_sets, schemes, starts_mapped, tiny_sets};
+use crate::common::{load, preset, tier};
 
 /// A file of its own, which is removed in the end.
 struct Temporary(PathBuf);
@@ -62,7 +62,7 @@ const WORKLOAD: [&str; 6] = [
 fn one_of_each_layer() -> Vec<Scheme> {
     let options =
         |scheme: &Scheme| -> Vec<String> { scheme.iter().filter(|set| set.starts_with("ftl")).cloned().collect() };
-    let mut all = schemes();
+    let mut all = schemes().to_vec();
     all.sort_by_key(options);
     let mut seen = HashSet::new();
     let mut at = 0;
@@ -347,7 +347,7 @@ fn no_forged_file_does_harm() {
     let (mut taken, mut refused) = (0, 0);
     let mut rng = Rng::new(11);
     for (sets, bytes) in &of_each_layer() {
-        for _ in 0..40 * crate::soak() {
+        for _ in 0..tier::size(40, 40) {
             match load_bytes(sets, &forged(bytes, &mut rng)) {
                 (config, Ok(drive)) => {
                     let mut workload =

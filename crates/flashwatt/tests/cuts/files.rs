@@ -1,6 +1,6 @@
 //! Power cuts under a file system: after any of them a mount finds what fsync has promised.
 
-use crate::common::{load, soak};
+use crate::common::{load, tier};
 use flashwatt::config::Config;
 use flashwatt::connector::{Completion, Next, OriginName, RequestKind, SourceKind, VersionClock, Workload};
 use flashwatt::crash::{Bug, Cuttable, InFiles, Powered, Witness, come_back};
@@ -145,7 +145,7 @@ fn cut_every<W: Workload, D: Cuttable>(config: &Config, workload: W, every: u64)
 
 /// Cuts the power of runs of these keys with several seeds.
 fn is_kept(sets: &[&[&str]]) {
-    for seed in 0..soak().unwrap_or(1) as u64 {
+    for seed in tier::seed()..tier::seed() + tier::size(1, 1) as u64 {
         let seed_set = format!("run.seed={}", seed + 1);
         let config = config_of(&[sets, &[&[seed_set.as_str()]]].concat());
         let mut workload = opened(&config);

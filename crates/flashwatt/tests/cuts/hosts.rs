@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::BUFFER;
+use super::BUFFER;
 use crate::common::delays::P;
-use crate::common::{self, PROBE_DRIVE, Script, load, small_drive, soak, write};
+use crate::common::{self, PROBE_DRIVE, Script, load, small_drive, tier, write};
 use flashwatt::config::{Config, Cuts, PowerCuts};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::crash::{Bug, InHost, Powered, Recovered, Witness, come_back, crash};
@@ -102,8 +102,9 @@ fn config_of(scheduler: &str, more: &[&str]) -> Config {
 fn every_instant_behind_every_scheduler() {
     for (seed, entry) in (1..).zip(REGISTRY) {
         for buffer in [&[][..], &BUFFER] {
-            for round in 0..soak().unwrap_or(1) as u64 {
-                let (lost, held) = cut_everywhere(&config_of(entry.name, buffer), seed + 100 * round, Bug::None);
+            for round in 0..tier::size(1, 1) as u64 {
+                let (lost, held) =
+                    cut_everywhere(&config_of(entry.name, buffer), tier::seed() + seed + 100 * round, Bug::None);
                 assert_eq!(lost, 0, "{} {round}", entry.name);
                 assert!(held > 4, "{} held {held} requests", entry.name);
             }

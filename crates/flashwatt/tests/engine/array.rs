@@ -7,7 +7,7 @@ use flashwatt::{Report, RunOptions, run, workload};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::common::{Script, load};
+use crate::common::{Script, load, tier};
 
 /// Four dies without a host link, and no collection in so few requests.
 const DRIVE: &str = r#"
@@ -348,7 +348,7 @@ fn any_request() -> impl Strategy<Value = (RequestKind, u64, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(tier::size(20, 60) as u32))]
     /// Every request ends exactly once, not before its arrival, on every level, whole or not, with a spare or without.
     #[test]
     fn every_request_ends_once(level in 0..4usize, failed in 0..3u32, requests in prop::collection::vec(any_request(), 1..150)) {

@@ -1,13 +1,13 @@
 //! Law 9: the same configuration and seed give the same bytes, run after run, with or without probes, in every build.
 //!
 //! The last is tested against hashes in `tests/golden/runs.sha256`, which every build profile must reproduce:
-//! `cargo test --features internals --test engine determinism`, and the same with `--release`. Who changes on purpose what a run comes to sets
+//! `cargo test --features internals --test all determinism`, and the same with `--release`. Who changes on purpose what a run comes to sets
 //! `FLASHWATT_UPDATE_GOLDEN=1` once, and reads the difference before committing it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::common::{self, PRESETS, mixed};
+use crate::common::{self, PRESETS, mixed, tier};
 use flashwatt::config::Config;
 use flashwatt::{Report, RunOptions};
 use sha2::{Digest, Sha256};
@@ -59,10 +59,17 @@ fn json(report: &Report) -> Vec<u8> {
     serde_json::to_vec(report).expect("a report is JSON")
 }
 
+/// Every case in the soak; in `make test` each fourth. There `runs_are_those_of_the_golden_file` compares each case with a run of
+/// another process, and fails for whatever makes two runs differ.
+fn some_cases() -> impl Iterator<Item = (String, Config)> {
+    let every = if tier::soak().is_some() { 1 } else { 4 };
+    cases().into_iter().step_by(every)
+}
+
 /// Law 9: two runs give the same bytes of report and operation log; another seed gives others.
 #[test]
 fn two_runs_are_alike_byte_for_byte() {
-    for (name, config) in cases() {
+    for (name, config) in some_cases() {
         let (first, second) = (run(&config, &name), run(&config, &name));
         assert!(first == second, "{name}: two runs differ");
         let config = config.changed(|config| config.run.seed += 1);
@@ -70,10 +77,30 @@ fn two_runs_are_alike_byte_for_byte() {
     }
 }
 
-/// Who watches changes nothing: with and without an operation log, a power series, the shadow check, a probe of one's own.
+/// The report of a run with all observers at once, without what they record, is that of a run without any.
+#[test]
+fn observers_together_change_nothing() {
+    for (name, config) in cases() {
+        let logged = std::env::temp_dir().join(format!("flashwatt-together-{}-{name}.csv", std::process::id()));
+        let options = RunOptions {
+            op_log: Some(logged.clone()),
+            series_interval_ns: Some(12_345),
+            latency_histogram: true,
+            check: true,
+            ..RunOptions::default()
+        };
+        let mut watched = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
+        drop(std::fs::remove_file(&logged));
+        assert!(watched.series.take().is_some() && watched.latency_histogram.take().is_some());
+        assert!(json(&watched) == json(&common::run_plain(&config)), "{name}: observers change the report");
+    }
+}
+
+/// Each observer alone changes nothing: an operation log, a power series, the shadow check, a probe of one's own. What two of them
+/// change together is found by `observers_together_change_nothing`, which tries every case in `make test`, too.
 #[test]
 fn observers_change_nothing() {
-    for (name, config) in cases() {
+    for (name, config) in some_cases() {
         let plain = json(&common::run_plain(&config));
         let logged = std::env::temp_dir().join(format!("flashwatt-observers-{}-{name}.csv", std::process::id()));
         let options = RunOptions { op_log: Some(logged.clone()), ..RunOptions::default() };
@@ -123,7 +150,7 @@ fn runs_are_those_of_the_golden_file() {
     for (found, golden) in found.lines().zip(golden.lines()) {
         assert_eq!(
             found, golden,
-            "if this is on purpose: FLASHWATT_UPDATE_GOLDEN=1 cargo test --features internals --test engine determinism"
+            "if this is on purpose: FLASHWATT_UPDATE_GOLDEN=1 cargo test --features internals --test all determinism"
         );
     }
     assert_eq!(found.lines().count(), golden.lines().count());

@@ -7,7 +7,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::traces::{real_traces, say};
-use crate::common::{self, PAGE, PRESETS, US, assert_close, mixed, play, preset, read, run_plain, write};
+use crate::common::{
+    self, PAGE, PRESETS, US, assert_close, briefly_mixed, mixed, play, preset, read, run_plain, tier, write,
+};
 use flashwatt::config::{Config, Precondition};
 use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::ledger::{Ledger, OpTimes};
@@ -307,7 +309,7 @@ fn f7_conservation() {
 #[test]
 fn f11_ledger_is_the_log() {
     for name in PRESETS {
-        let config = mixed(name, &["run.count_drain=true"]);
+        let config = briefly_mixed(name, &["run.count_drain=true"]);
         let (report, log) = common::run_own(&config);
         let [begin, _] = log.window;
         let ends = log.ops.iter().map(|done| done.t.end).chain(log.requests.iter().map(|r| r.end_ns));
@@ -370,11 +372,14 @@ fn union(intervals: &[(Nanos, Nanos)]) -> Nanos {
 /// so does each component's. No bin lies above the peak.
 #[test]
 fn f8_series_adds_up_to_the_total() {
-    for name in PRESETS {
-        for accounting in ACCOUNTINGS {
-            for interval in [0, 1_000, 77_777, 1_000_000_000_000] {
+    for (at, name) in PRESETS.into_iter().enumerate() {
+        for (of_accounting, accounting) in ACCOUNTINGS.into_iter().enumerate() {
+            for (of_interval, interval) in [0, 1_000, 77_777, 1_000_000_000_000].into_iter().enumerate() {
+                if !takes_its_turn(at, of_accounting + of_interval) {
+                    continue;
+                }
                 let accounting = format!("energy.idle_accounting=\"{accounting}\"");
-                let config = mixed(name, &[&accounting]);
+                let config = briefly_mixed(name, &[&accounting]);
                 let options = RunOptions { series_interval_ns: Some(interval), ..RunOptions::default() };
                 let report = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");
                 check_series(&report, &format!("{name}, {accounting}, bins of {interval} ns"));
@@ -590,22 +595,34 @@ fn every_preset_is_enrolled() {
     assert_eq!(enrolled, names, "common::PRESETS, and a size for common::mixed");
 }
 
+/// Whether `make test` tries a combination with this number of the preset with that number: each fourth, so that four presets try them
+/// all. The soak tries each with each.
+fn takes_its_turn(preset: usize, combination: usize) -> bool {
+    tier::soak().is_some() || (preset + combination).is_multiple_of(4)
+}
+
 /// Law 3: synthetic runs of all presets under both DRAM rules, both modes and all accountings, with a warm-up, a bounded
 /// window, and a drain that is counted or not.
 #[test]
 fn law_3_synthetic_runs() {
     let mut configs = Vec::new();
-    for name in PRESETS {
+    for (at, name) in PRESETS.into_iter().enumerate() {
+        let mut combination = 0;
         for rule in ["per_op", "with_controller"] {
             for mode in ["component", "terminal"] {
                 for (accounting, drain) in ACCOUNTINGS.into_iter().zip([true, false, true, false]) {
+                    combination += 1;
+                    // The accountings are four: without the shift a preset would always take the same one.
+                    if !takes_its_turn(at, combination + combination / 4) {
+                        continue;
+                    }
                     let sets = [
                         format!("energy.dram_rule=\"{rule}\""),
                         format!("energy.mode=\"{mode}\""),
                         format!("energy.idle_accounting=\"{accounting}\""),
                         format!("run.count_drain={drain}"),
                     ];
-                    let config = mixed(name, &sets.each_ref().map(String::as_str));
+                    let config = briefly_mixed(name, &sets.each_ref().map(String::as_str));
                     configs.push((format!("{name}-{rule}-{mode}-{accounting}"), config));
                 }
             }
@@ -643,7 +660,8 @@ fn law_3_other_drives() {
     for accounting in ["always_on", "busy_only"] {
         let accounting = format!("energy.idle_accounting=\"{accounting}\"");
         let more = [&more[..], &[&accounting]].concat();
-        let case = |(at, sets): (usize, &[&str])| (format!("case-{at}"), mixed("limit", &[sets, &more].concat()));
+        let case =
+            |(at, sets): (usize, &[&str])| (format!("case-{at}"), briefly_mixed("limit", &[sets, &more].concat()));
         assert_three_paths(&cases.into_iter().enumerate().map(case).collect::<Vec<_>>());
     }
 }
@@ -656,11 +674,11 @@ fn law_3_real_traces() {
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     files.sort();
     let mut configs = Vec::new();
+    let requests = format!("workload.trace.max_requests={}", tier::size(600, 2_000));
     for file in files.iter().filter(|file| file.file_name().is_some_and(|name| name != "README.md")) {
         let path = format!("workload.trace.path=\"{}\"", file.display());
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let sets =
-            [&path, "workload.trace.fold=true", "workload.trace.skip_bad=true", "workload.trace.max_requests=2000"];
+        let sets = [&path, "workload.trace.fold=true", "workload.trace.skip_bad=true", &requests];
         let window = ["run.warmup.requests=100", "run.count_drain=true", "device.blocks_per_plane=128"];
         let config = preset("energysim", &[&sets[..], &window].concat());
         if let Err(error) = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1) {

@@ -1,6 +1,7 @@
 //! Other prices for a run that was made: what is priced anew is what a run with those prices gives, to the last bit.
 
-use flashwatt::config::{PRESETS, load};
+use crate::common::briefly_mixed;
+use flashwatt::config::{Config, PRESETS, load};
 use flashwatt::{RunOptions, reprice, run};
 use serde_json::{Value, json};
 
@@ -32,9 +33,17 @@ fn report(preset: &str, sets: &[&str]) -> String {
         "run.measure.requests=2000".into(),
     ];
     let sets: Vec<String> = load_of.into_iter().chain(sets.iter().map(ToString::to_string)).collect();
-    let config = load("", "test.toml", &sets).expect("a valid configuration");
+    report_of(&load("", "test.toml", &sets).expect("a valid configuration"))
+}
+
+/// A run of the small drive on which everything happens: bursts, pauses, trims, collection, a warm-up, a drain.
+fn small_report(preset: &str, sets: &[&str]) -> String {
+    report_of(&briefly_mixed(preset, sets))
+}
+
+fn report_of(config: &Config) -> String {
     let options = RunOptions { series_interval_ns: Some(0), ..RunOptions::default() };
-    let report = run(&config, &options, &mut |_| true).expect("a run");
+    let report = run(config, &options, &mut |_| true).expect("a run");
     assert_eq!(report.status, "complete");
     serde_json::to_string(&report).expect("a report is JSON")
 }
@@ -76,7 +85,7 @@ fn ssds() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
 #[test]
 fn the_same_prices_give_the_same_figures_to_the_last_bit() {
     for (preset, _) in ssds() {
-        let json = report(preset, &[]);
+        let json = small_report(preset, &[]);
         let same = repriced(&json, &energy_of(preset));
         assert_eq!(same, without_overlaps(&json), "{preset}");
         assert_eq!(same.to_string(), without_overlaps(&json).to_string(), "{preset}: in the same order");
@@ -86,10 +95,10 @@ fn the_same_prices_give_the_same_figures_to_the_last_bit() {
 #[test]
 fn another_accounting_is_what_a_run_with_it_gives() {
     for (preset, _) in ssds() {
-        let json = report(preset, &[]);
+        let json = small_report(preset, &[]);
         for accounting in ["always_on", "flash_off", "busy_only", "busy_or_loading"] {
             let key = format!("energy.idle_accounting={accounting}");
-            let fresh = report(preset, &[&key]);
+            let fresh = small_report(preset, &[&key]);
             let table = format!("[energy]\nidle_accounting = \"{accounting}\"\n");
             assert_eq!(repriced(&json, &table), without_overlaps(&fresh), "{preset} {accounting}");
         }

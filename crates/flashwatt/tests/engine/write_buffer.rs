@@ -2,7 +2,8 @@
 
 use crate::common::delays::{COMMAND, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{
-    self, Log, PAGE, Script, load, merging_drive, play, preset, read, request, run_logged, run_own, run_plain, write,
+    self, Log, PAGE, Script, load, merging_drive, play, preset, read, request, run_logged, run_own, run_plain, tier,
+    write,
 };
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
@@ -522,7 +523,7 @@ fn any_requests() -> impl Strategy<Value = Vec<Request>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: tier::size(60, 300) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Under the shadow check: every request completes, what is read is what was written last, nothing is lost, and the three
     /// ways in which an entry ends account for all that was written.

@@ -3,7 +3,7 @@
 use flashwatt::connector::Request;
 use flashwatt::connector::RequestKind::{Flush, Read, Trim, Write};
 
-use crate::common::*;
+use super::common::*;
 
 /// Two reads. The first, at 0, of 8 sectors from sector 40 of the first track on: at time 0 that is sector 0's angle, so the
 /// platters turn by 40 sectors of 25 µs (1 ms), then 8 sectors pass in 0.2 ms: 1.2 ms.

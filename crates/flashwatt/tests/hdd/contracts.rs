@@ -6,8 +6,9 @@ use flashwatt::hdd::settings::{Buffer, Hdd, Order};
 use flashwatt::{Error, RunOptions};
 use proptest::prelude::*;
 
-use crate::common::*;
-use crate::workloads::every_workload;
+use super::common::*;
+use crate::common::tier;
+use crate::common::workloads::every_workload;
 
 /// A disk with some of what a disk has.
 fn disks() -> impl Strategy<Value = Hdd> {
@@ -57,7 +58,7 @@ fn scripts() -> impl Strategy<Value = Vec<Request>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(tier::size(100, 600) as u32))]
 
     /// Every request ends once, none before its command and its data could have moved; what is written comes to the medium,
     /// unless it was written again before; the parts' times sum up to the time of the run; and the integral of the meter is the

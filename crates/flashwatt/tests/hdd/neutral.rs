@@ -1,6 +1,6 @@
 //! Options that change nothing change nothing.
 
-use crate::common::*;
+use super::common::*;
 use flashwatt::hdd::settings::{Hdd, Order};
 use serde_json::Value;
 

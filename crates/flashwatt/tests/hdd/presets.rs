@@ -3,7 +3,7 @@
 use flashwatt::config::load;
 use flashwatt::{Report, RunOptions, run};
 
-use crate::common::*;
+use super::common::*;
 
 /// Runs a preset under requests of 4 KiB.
 fn of(preset: &str, sets: &[&str]) -> Report {

@@ -1,6 +1,6 @@
 //! The disk against theory.
 
-use crate::common::*;
+use super::common::*;
 use flashwatt::hdd::settings::{Hdd, Order, Zone};
 
 /// The seek curve of [`plain`] from its definition: a + b √d up to a fifth of the stroke, c + e d beyond it, through the times of a

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::desk::{MS, Played, letter, play, play_on, runs, time_ms};
+use crate::host::desk::{MS, Played, letter, play, play_on, runs, time_ms};
 
 fn on(depth: u32, parameters: &str, script: &str) -> Played {
     let own = parameters.split_whitespace().map(|set| format!("scheduler.anticipatory.{set}"));
@@ -286,7 +286,7 @@ fn a_joined_request_has_the_earlier_deadline() {
 /// The values of the source at HZ = 1000.
 #[test]
 fn the_constants_are_those_of_linux_2_6_32() {
-    let config = crate::desk::config(1, &["scheduler=anticipatory"]);
+    let config = crate::host::desk::config(1, &["scheduler=anticipatory"]);
     let values = &config.host.as_ref().expect("a host").scheduler.parameters;
     let expected = [
         ("antic_expire_ms", 6.0),

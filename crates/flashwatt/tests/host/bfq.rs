@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use flashwatt::connector::{Priority, PriorityClass};
 
-use crate::desk::{MS, Played, Script, config, letter, play_on, play_with_levels, process, run, runs, time_ms};
+use crate::host::desk::{MS, Played, Script, config, letter, play_on, play_with_levels, process, run, runs, time_ms};
 
 /// Keys of `[host]`: the scheduler and a large queue; `parameters` are separated by spaces, those of the scheduler without its
 /// name.

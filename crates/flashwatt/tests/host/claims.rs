@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use flashwatt::host::sched::REGISTRY;
 
-use crate::desk::{MS, order, play};
+use crate::host::desk::{MS, order, play};
 
 /// The parameters of a scheduler with their defaults.
 fn defaults(name: &str) -> Vec<(&'static str, f64)> {
@@ -34,7 +34,7 @@ fn f89_the_constants_are_those_of_linux_2_6_32() {
     ];
     assert_eq!(defaults("anticipatory"), anticipatory);
     for name in ["noop", "deadline", "anticipatory"] {
-        let config = crate::desk::config(1, &[&format!("scheduler={name}")]);
+        let config = crate::host::desk::config(1, &[&format!("scheduler={name}")]);
         let host = config.host.expect("a host");
         assert_eq!((host.nr_requests, host.max_request_bytes), (128, 512 << 10), "{name}");
     }

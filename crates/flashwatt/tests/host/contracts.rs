@@ -10,7 +10,7 @@ use flashwatt::units::Nanos;
 use flashwatt::{RunOptions, run};
 use serde_json::Value;
 
-use crate::desk::{MS, Played, Script, config, request, run as play_script};
+use crate::host::desk::{MS, Played, Script, config, request, run as play_script};
 
 /// Runs `check` for each scheduler on a device of depth 1 and one of depth 8, on flash; on a disk, if the scheduler tells it
 /// from flash; and where requests may leave the scheduler ahead of their time, so too.

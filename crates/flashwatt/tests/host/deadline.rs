@@ -1,6 +1,6 @@
 //! `deadline` of Linux 2.6.32: orders worked out from block/deadline-iosched.c by hand.
 
-use crate::desk::{MS, order, play};
+use crate::host::desk::{MS, order, play};
 
 const DEADLINE: &[&str] = &["scheduler=deadline"];
 
@@ -74,7 +74,7 @@ fn a_joined_request_has_the_earlier_deadline() {
 /// HZ / 2 and 5 HZ, 2, 16.
 #[test]
 fn the_constants_are_those_of_linux_2_6_32() {
-    let config = crate::desk::config(1, DEADLINE);
+    let config = crate::host::desk::config(1, DEADLINE);
     let values = &config.host.as_ref().expect("a host").scheduler.parameters;
     let expected = [
         ("fifo_batch", 16.0),

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{MS, report};
+use crate::host::desk::{MS, report};
 
 fn at<'a>(report: &'a Value, path: &str) -> &'a Value {
     report.pointer(path).unwrap_or_else(|| panic!("{path}: {report}"))

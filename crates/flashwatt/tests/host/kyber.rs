@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::desk::{MS, Played, order, play, play_on};
+use crate::host::desk::{MS, Played, order, play, play_on};
 
 /// Keys of `[host]`: the scheduler, 64 requests in the queue, and its parameters, separated by spaces.
 fn keys(parameters: &str) -> Vec<String> {
@@ -250,7 +250,7 @@ fn few_samples_count_after_a_second() {
 /// The values of the source.
 #[test]
 fn the_constants_are_those_of_linux_6_1() {
-    let config = crate::desk::config(1, &["scheduler=kyber"]);
+    let config = crate::host::desk::config(1, &["scheduler=kyber"]);
     let values = &config.host.as_ref().expect("a host").scheduler.parameters;
     let expected = [
         ("read_batch", 16.0),

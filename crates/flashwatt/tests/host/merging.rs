@@ -1,6 +1,6 @@
 //! Merging, splitting, places in the queue, plugging and flushes, whatever the scheduler.
 
-use crate::desk::{MS, order, play, play_on};
+use crate::host::desk::{MS, order, play, play_on};
 
 #[test]
 fn everyone_merged_into_a_request_ends_with_it() {

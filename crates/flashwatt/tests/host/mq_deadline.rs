@@ -1,6 +1,6 @@
 //! `mq-deadline` of Linux 6.1: orders worked out from block/mq-deadline.c by hand.
 
-use crate::desk::{order, play};
+use crate::host::desk::{order, play};
 
 const MQ: &[&str] = &["scheduler=mq_deadline", "nr_requests=64"];
 
@@ -36,8 +36,8 @@ fn a_better_class_goes_first() {
 /// A class waits while a request of a better one is in the device.
 #[test]
 fn a_class_waits_until_better_ones_have_ended() {
-    let played = crate::desk::play_on(2, crate::desk::MS, MQ, "0 R0:rt R100");
-    assert_eq!(played.times[1], (crate::desk::MS, "R100".to_string()));
+    let played = crate::host::desk::play_on(2, crate::host::desk::MS, MQ, "0 R0:rt R100");
+    assert_eq!(played.times[1], (crate::host::desk::MS, "R100".to_string()));
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn without_a_budget_a_request_leaves_the_scheduler_ahead_of_its_time() {
 #[test]
 fn a_request_taken_ahead_is_queued() {
     let played = play(&["scheduler=mq_deadline", "nr_requests=64", "dispatch_budget=false"], "0 R0; 0.5 W600");
-    assert_eq!(played.figures.queued_ns, u128::from(crate::desk::MS / 2));
+    assert_eq!(played.figures.queued_ns, u128::from(crate::host::desk::MS / 2));
     assert_eq!(played.figures.withheld_ns, 0);
-    assert_eq!(played.times[1], (crate::desk::MS, "W600".to_string()));
+    assert_eq!(played.times[1], (crate::host::desk::MS, "W600".to_string()));
 }
 
 #[test]
@@ -153,6 +153,6 @@ fn a_batch_of_the_other_direction_keeps_the_place() {
 /// The worst class waits for the end of the last request of the middle one.
 #[test]
 fn the_idle_class_waits_for_all_others() {
-    let played = crate::desk::play_on(2, crate::desk::MS, MQ, "0 R0 R100:idle");
-    assert_eq!(played.times[1], (crate::desk::MS, "R100".to_string()));
+    let played = crate::host::desk::play_on(2, crate::host::desk::MS, MQ, "0 R0 R100:idle");
+    assert_eq!(played.times[1], (crate::host::desk::MS, "R100".to_string()));
 }

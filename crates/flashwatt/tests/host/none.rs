@@ -1,6 +1,6 @@
 //! `none`: requests go to the device as they come.
 
-use crate::desk::{MS, order, play, play_on};
+use crate::host::desk::{MS, order, play, play_on};
 
 const NONE: &[&str] = &["scheduler=none"];
 

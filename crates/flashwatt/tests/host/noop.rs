@@ -1,6 +1,6 @@
 //! `noop`: first come, first served. It has no rules but those of the queue that it stands on.
 
-use crate::desk::{MS, order, play, play_on};
+use crate::host::desk::{MS, order, play, play_on};
 
 const NOOP: &[&str] = &["scheduler=noop"];
 

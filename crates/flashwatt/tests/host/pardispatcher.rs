@@ -2,7 +2,7 @@
 
 use flashwatt::rng::Rng;
 
-use crate::desk::{MS, Script, order, play, run};
+use crate::host::desk::{MS, Script, order, play, run};
 
 /// Regions of 1000 sectors.
 fn par(sets: &[&'static str], script: &str) -> String {
@@ -105,7 +105,7 @@ fn f82_a_drive_of_60_gib_has_15_regions() {
 /// F82: the last region may be shorter than a request's distance from its beginning.
 #[test]
 fn f82_the_last_region_may_be_shorter() {
-    let config = crate::desk::config(1, &regions(&[]));
+    let config = crate::host::desk::config(1, &regions(&[]));
     let last = config.logical_bytes() / 512 - 8;
     assert_eq!(par(&[], &format!("0 R5000; 0.5 R{last} R100")), format!("R5000 R{last} R100"));
 }

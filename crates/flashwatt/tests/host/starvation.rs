@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use flashwatt::host::sched::REGISTRY;
 
-use crate::desk::{MS, Script, play};
+use crate::host::desk::{MS, Script, play};
 
 /// A test for each registered scheduler.
 const BOUNDS: &[(&str, fn())] = &[

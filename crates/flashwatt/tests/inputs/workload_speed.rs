@@ -1,4 +1,4 @@
-//! Prints the host time per request of each model: `cargo test --release --features internals --test inputs
+//! Prints the host time per request of each model: `cargo test --release --features internals --test all
 //! workload_speed -- --ignored --nocapture`.
 
 use std::hint::black_box;

@@ -93,7 +93,7 @@ fn share_of_pages(segments: &Segments, of: Range<u32>) -> f64 {
 
 #[test]
 fn cleaned_segments_are_as_full_as_mean_field_theory_says() {
-    for utilisation in [0.9, 0.8, 0.7, 0.6, 0.5] {
+    for utilisation in [0.9, 0.7, 0.5] {
         let [u, rho] = measured(utilisation);
         let [cost, expected] = [u, theory(rho)].map(|u| 2.0 / (1.0 - u));
         assert!(

@@ -2,14 +2,14 @@
 //! every request completes, the oldest operation ends, and the rules of NAND hold. The loops go over the registries: a new
 //! translation layer, victim policy or wear levelling is enrolled by being registered.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod neutral;
-mod schemes;
+pub mod schemes;
 mod snapshots;
 
-use common::shadow::{Oracle, Shadow};
-use common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logged, write};
+use self::schemes::{Scheme, draw_request, for_each_scheme, load_scheme, schemes, some_schemes, tiny};
+use crate::common;
+use crate::common::shadow::{Oracle, Shadow};
+use crate::common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logged, tier, write};
 use flashwatt::clockless::Clockless;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
@@ -24,7 +24,6 @@ use flashwatt::ssd::Ssd;
 use flashwatt::units::{DieId, Nanos};
 use flashwatt::{Error, RunOptions};
 use proptest::prelude::*;
-use schemes::{Scheme, draw_request, for_all_schemes, load_scheme, schemes, tiny};
 
 /// A drive in its start state.
 fn build(config: &Config) -> (Geometry, Firmware, Array, bool) {
@@ -45,28 +44,27 @@ fn build(config: &Config) -> (Geometry, Firmware, Array, bool) {
 
 // ---------------------------------------------------------------- without a clock
 
-/// Requests for each translation layer without a clock, over all its schemes together: this number with the default
-/// victim policy, and a tenth of it with each other one. The environment's `FLASHWATT_SOAK` multiplies them (`make
-/// soak`: by 100), and the cases of the tests with a clock.
+/// Requests for each translation layer without a clock in the soak, over all its schemes together: this number with the default victim
+/// policy, and a tenth of it with each other one.
 const REQUESTS: usize = 1_000_000;
-
-fn soak() -> usize {
-    common::soak().unwrap_or(1)
-}
+/// Least requests of a scheme, which are all in `make test`: on the tiny drives that is some twenty times what fills them.
+const LEAST_REQUESTS: usize = 2_000;
 
 /// The part of them that falls to each of the schemes.
-fn requests_of(schemes: &[Scheme]) -> Vec<usize> {
+fn requests_of(schemes: &[Scheme]) -> impl Fn(&Scheme) -> usize + use<> {
     let kind = |scheme: &Scheme| (load_scheme(scheme).ssd().ftl.name(), load_scheme(scheme).ssd().gc.policy.entry.name);
     let kinds: Vec<_> = schemes.iter().map(kind).collect();
-    let alike = |kind| kinds.iter().filter(|&other| other == kind).count();
-    let share = |policy: &str| if policy == "greedy" { 1 } else { 10 };
-    kinds.iter().map(|kind| soak() * REQUESTS / share(kind.1) / alike(kind)).collect()
+    move |scheme| {
+        let alike = kinds.iter().filter(|&&other| other == kind(scheme)).count();
+        let share = if kind(scheme).1 == "greedy" { 1 } else { 10 };
+        tier::size(LEAST_REQUESTS, REQUESTS / share / alike)
+    }
 }
 
 /// A soak takes hours: what has come through is worth knowing before the end.
 #[allow(clippy::print_stderr)] // progress of a long test
 fn tell(scheme: &Scheme, requests: usize) {
-    if soak() > 1 {
+    if tier::soak().is_some() {
         eprintln!("{requests:>11} requests: {}", scheme.join(" "));
     }
 }
@@ -75,9 +73,10 @@ fn tell(scheme: &Scheme, requests: usize) {
 /// that knows it, all counts are right, free + open + closed blocks are all blocks, and no write is ever without room.
 #[test]
 fn maps_and_blocks_without_a_clock() {
-    let budgets = requests_of(&schemes());
-    for_all_schemes(1, |scheme, seed| {
-        let requests = budgets[seed as usize];
+    let schemes = some_schemes();
+    let requests_of = requests_of(&schemes);
+    for_each_scheme(&schemes, 1, |scheme, seed| {
+        let requests = requests_of(scheme);
         let mut rng = Rng::new(seed);
         let config = tiny(scheme, &mut rng, &[]);
         let (geometry, mut firmware, mut array, filled) = build(&config);
@@ -98,7 +97,7 @@ fn maps_and_blocks_without_a_clock() {
 /// Law 4: read your writes: every physical page's content followed through programs, copies, moves and erases.
 #[test]
 fn contents_without_a_clock() {
-    for_all_schemes(soak(), |scheme, seed| {
+    for_each_scheme(&some_schemes(), tier::size(1, 1), |scheme, seed| {
         let mut rng = Rng::new(!seed);
         let config = tiny(scheme, &mut rng, &[]);
         let (geometry, mut firmware, mut array, filled) = build(&config);
@@ -248,7 +247,7 @@ fn check_pages(config: &Config, geometry: &Geometry, ops: &[Done]) {
 /// host wrote, and what was done obeys the rules of buses, dies and pages.
 #[test]
 fn every_scheme_with_a_clock() {
-    for_all_schemes(soak(), |scheme, seed| {
+    for_each_scheme(&some_schemes(), tier::size(1, 1), |scheme, seed| {
         let mut rng = Rng::new(seed ^ 0xc10c);
         let timing = draw_timing(&mut rng);
         let config = tiny(scheme, &mut rng, &timing);
@@ -264,7 +263,7 @@ fn every_scheme_with_a_clock() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: tier::size(60, 200) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// As `every_scheme_with_a_clock`, for any scheme and sequence; a failure is shrunk to a small one.
     #[test]

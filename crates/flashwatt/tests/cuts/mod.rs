@@ -1,33 +1,31 @@
 //! Power cuts: every translation layer comes back, and holds what the host was promised.
 
 mod checkpoints;
-#[path = "../common/mod.rs"]
-mod common;
 mod dump;
 mod files;
 mod hosts;
 mod journal;
 mod pairs;
-#[path = "../contracts/schemes.rs"]
-#[allow(dead_code)] // the contracts use the rest
-mod schemes;
 mod shrink;
 mod trims;
 
 use std::collections::BTreeSet;
 
-use common::{PAGE, Script, soak, write};
+use self::shrink::shrink;
+use crate::common;
+use crate::common::{PAGE, Script, tier, write};
+use crate::contracts::schemes::{
+    Scheme, draw_request, for_each_scheme, in_turn, load_scheme, load_sets, schemes, tiny_sets,
+};
 use flashwatt::config::{Config, Precondition};
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::{Bug, Cost, Held, Powered, Recovered, Remains, come_back, recover};
 use flashwatt::rng::Rng;
 use flashwatt::units::Nanos;
-use schemes::{Scheme, draw_request, for_each_scheme, load_scheme, load_sets, schemes, tiny_sets};
-use shrink::shrink;
 
-/// Flash operations of a run in which every instant is a cut; in the soak ten times as many.
+/// Flash operations of a run in which every instant is a cut. With 200 `faults_on_purpose_are_found` finds each fault; with 150 it does not.
 fn operations() -> u64 {
-    if soak().is_some() { 3_000 } else { 300 }
+    tier::size(200, 300).min(3_000) as u64
 }
 
 /// A volatile write buffer of a few pages.
@@ -190,20 +188,9 @@ fn nothing_is_lost_at_any_instant(schemes: &[Scheme], more: &[&str]) {
     for_each_scheme(schemes, 1, |scheme, seed| assert_eq!(cut_everywhere(scheme, seed, more), 0));
 }
 
-/// Of schemes that differ in wear levelling, the order of programs or the way of copies alone, one. These parts take turns, so that
-/// each of their values meets many layers. The soak runs all of them.
-fn in_turn(schemes: &[Scheme]) -> Vec<Scheme> {
-    if soak().is_some() {
-        return schemes.to_vec();
-    }
-    let is_other = |set: &&String| !set.starts_with("wear.") && !set.starts_with("device.nand.");
-    let alike = |a: &Scheme, b: &Scheme| a.iter().filter(is_other).eq(b.iter().filter(is_other));
-    (0..).zip(schemes.chunk_by(alike)).map(|(turn, alike): (usize, _)| alike[turn % alike.len()].clone()).collect()
-}
-
 /// Every combination with greedy victims and wear levelling.
 fn all_schemes() -> Vec<Scheme> {
-    let mut all = schemes();
+    let mut all = schemes().to_vec();
     all.retain(|scheme| !scheme.iter().any(|set| set.starts_with("gc.policy=") || set == "wear.policy=\"none\""));
     all
 }
@@ -393,17 +380,15 @@ fn cut_at_random(scheme: &Scheme, seed: u64, cuts: usize, more: &[&str]) {
     }
 }
 
-/// Least number of cuts at random times of a scheme.
-const LEAST_RANDOM_CUTS: usize = 20;
+/// Cuts at random times of a scheme in `make test`. The seeds of a test's schemes differ, so that a layer has a hundred or more.
+const LEAST_RANDOM_CUTS: usize = 6;
 
-/// Cuts at random times of each of these schemes: the least. In the soak the schemes of a layer share 10,000 with its factor of 100, and
-/// each has the least or more.
+/// Cuts at random times of each of these schemes. In the soak the schemes of a layer share 10,000 with a factor of 100.
 fn random_cuts(schemes: &[Scheme]) -> impl Fn(&Scheme) -> usize + use<> {
     let layers: Vec<&str> = schemes.iter().map(layer).collect();
     move |scheme| {
-        let Some(factor) = soak() else { return LEAST_RANDOM_CUTS };
         let alike = layers.iter().filter(|&&other| other == layer(scheme)).count();
-        (100 * factor).div_ceil(alike).max(LEAST_RANDOM_CUTS)
+        tier::size(LEAST_RANDOM_CUTS, 100).div_ceil(alike).max(LEAST_RANDOM_CUTS)
     }
 }
 
@@ -414,7 +399,7 @@ fn nothing_is_lost_at_random(schemes: &[Scheme], more: &[&str]) {
 
 #[test]
 fn random_cuts_without_a_buffer_and_during_recovery() {
-    nothing_is_lost_at_random(&in_turn(&schemes()), &[]);
+    nothing_is_lost_at_random(&in_turn(schemes()), &[]);
 }
 
 #[test]

@@ -8,5 +8,3 @@ mod contracts;
 mod neutral;
 mod presets;
 mod theory;
-#[path = "../common/workloads.rs"]
-mod workloads;

@@ -1,8 +1,5 @@
 //! Inputs from outside: configurations, traces and workloads, valid and broken.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod broken_configs;
 mod fitting;
 mod trace_changes;

@@ -2,9 +2,6 @@
 //!
 //! One binary for many files: each test binary compiles the generic core anew, which takes longer than the tests do.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod array;
 mod destage;
 mod determinism;

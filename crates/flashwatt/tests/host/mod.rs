@@ -1,8 +1,5 @@
 //! The host's block layer and its schedulers: hand-worked dispatch orders, merging, waiting, and contracts over every scheduler.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod anticipatory;
 mod bfq;
 mod cfq;

@@ -1,9 +1,6 @@
 //! The translation layers against hand-worked sequences, the papers' studies of them, and theory. (What all of them must
 //! keep is in `contracts.rs`.)
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod block_mapped;
 mod demand;
 mod dftl_studies;
