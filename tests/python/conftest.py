@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
+
+import forked
+
+if TYPE_CHECKING:
+    import subprocess
 
 DATA = Path(__file__).parent / "data"
 CONFIG = """\
@@ -46,10 +49,7 @@ def flashwatt(tmp_path: Path) -> Cli:
     """Start the command line in an empty directory, with nothing on standard input."""
 
     def start(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "flashwatt", *map(str, arguments)]
-        return subprocess.run(
-            command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120
-        )
+        return forked.run([*map(str, arguments)], tmp_path)
 
     return start
 

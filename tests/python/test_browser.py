@@ -234,12 +234,16 @@ FEW_FILES = ("workload.files.set.nfiles=64", "workload.files.cache.memory_bytes=
 """Which memory does not hold."""
 LITTLE: dict[str, tuple[str, tuple[str, ...], Terms]] = {
     # an empty drive is quick to lay down
-    "energysim": ("energysim", (), Terms(requests=300, sets=('run.precondition="empty"',), seeds=2)),
+    "energysim": ("energysim", (), Terms(requests=100, sets=('run.precondition="empty"',), seeds=2)),
     "park": ("park", ("X1", "X2", "X3", "X39"), Terms(requests=20_000, seeds=2)),  # collection begins
     # the largest table is full, and pages of the map are written
-    "rftl": ("rftl", (), Terms(requests=60_000, seeds=2)),
-    "seo2008, drives": ("seo2008", ("X4", "X5", "X6", "X7", "X8", "X9", "X12"), Terms(requests=1_000, seeds=2)),
-    "seo2008, files": ("seo2008", ("X10", "X11"), Terms(requests=1_000, sets=FEW_FILES, seeds=2)),
+    "rftl": ("rftl", (), Terms(requests=40_000, seeds=2)),
+    "seo2008, drives": (
+        "seo2008",
+        ("X4", "X5", "X6", "X7", "X8", "X9", "X12"),
+        Terms(requests=300, sets=('run.precondition="empty"',), seeds=2),
+    ),
+    "seo2008, files": ("seo2008", ("X10", "X11"), Terms(requests=300, sets=FEW_FILES, seeds=2)),
     "theory": ("theory", ("V3", "V4"), Terms(requests=2_000, seeds=2)),
     "peers": ("peers", ("P2", "P4"), Terms(requests=2_000, seeds=2)),
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import forked
 from flashwatt import demo
 
 ROOT = Path(__file__).parents[2]
@@ -53,8 +54,7 @@ def test_the_page_holds_what_it_promises(place: Path) -> None:
 def test_suggested_commands_work(place: Path) -> None:
     """In their order: one may take what another has written."""
     for command in COMMANDS:
-        words = [sys.executable, "-m", "flashwatt", *command.split()]
-        result = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False, timeout=120)
+        result = forked.run(command.split(), place)
         assert result.returncode == 0, f"{command}: {result.stderr}"
         assert result.stdout, command
 

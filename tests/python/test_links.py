@@ -100,13 +100,15 @@ def fault_of_link(link: str, page: Path, text: str) -> str | None:
     return None
 
 
-def faults_of_paths(text: str) -> list[str]:
+def faults_of_paths(text: str, page: Path) -> list[str]:
     """Say which paths in backticks are missing, and which names are not in the file that they are said to be in."""
     faults = []
     named = re.findall(r"`([\w.*-]+(?:/[\w.*-]+)+/?)(?::\d+)?`", prose(text))
     named += re.findall(r'^\s*--8<-- "([^"]+)"', text, re.MULTILINE)
     for path in named:
-        if path.split("/")[0] in TOP and path not in TO_BE_WRITTEN and not any(ROOT.glob(PLACEHOLDER.sub("*", path))):
+        if path.split("/")[0] not in TOP or path in TO_BE_WRITTEN:
+            continue
+        if not any(any(folder.glob(PLACEHOLDER.sub("*", path))) for folder in (ROOT, page.parent)):
             faults.append(f"`{path}`: no such file in the repository")
     for name, path in re.findall(r"`(\w+)`\s(?:of|in)\s`([\w./-]+\.\w+)`", prose(text)):
         if (ROOT / path).is_file() and name not in (ROOT / path).read_text(encoding="utf-8"):
@@ -117,7 +119,7 @@ def faults_of_paths(text: str) -> list[str]:
 def faults(text: str, page: Path) -> list[str]:
     """Say what is wrong with the links and paths of a page."""
     dead = [fault for link in links(text) if (fault := fault_of_link(link, page, text))]
-    return [*dead, *faults_of_paths(text)]
+    return [*dead, *faults_of_paths(text, page)]
 
 
 def test_the_pages_are_those_of_the_repository() -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import tomli
 
 import flashwatt
+import forked
 from flashwatt import _core
+
+if TYPE_CHECKING:
+    import subprocess
 
 GUIDES = (
     "getting-started.md",
@@ -31,7 +34,7 @@ VARIES = re.compile(r"simulated in|CPU second")
 
 ROOT = Path(__file__).parents[2]
 ON_PYPI = ROOT / "packaging/pypi.md"
-PAGES = {path.name: path for path in [ROOT / "README.md", ON_PYPI, *(ROOT / "docs" / name for name in GUIDES)]}
+PAGES = {path.name: path for path in [ROOT / "README.md", *(ROOT / "docs" / name for name in GUIDES)]}
 README = (ROOT / "README.md").read_text()
 SLOW = ("reproduce",)  # tried by tests of its own
 WIDTH = "120"
@@ -65,11 +68,8 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def start(command: str, place: Path) -> subprocess.CompletedProcess[str]:
     """Start the command line as a shell would, in a terminal of that width."""
     said, _, kept = command.partition(" > ")
-    arguments = [sys.executable, "-m", "flashwatt", *shlex.split(said)[1:]]
     environment = {"COLUMNS": WIDTH, "PATH": "", "PYTHONUTF8": "1"}
-    result = subprocess.run(
-        arguments, cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
+    result = forked.run(shlex.split(said)[1:], place, env=environment, timeout=300)
     if kept:
         (place / kept.strip()).write_text(result.stdout)
     return result
@@ -144,6 +144,14 @@ def test_numbers_of_what_there_is_are_those_of_the_lists(kind: str, words: str) 
     said = [(page.name, int(number)) for page in pages for number in pattern.findall(page.read_text())]
     assert len(said) >= 2
     assert [one for one in said if one[1] != there_are] == []
+
+
+def test_the_page_on_pypi_shows_what_readme_and_guides_show() -> None:
+    """So its commands and lines of Python are tried."""
+    tried = {line.split("  #")[0].strip() for page in PAGES.values() for line in page.read_text().splitlines()}
+    lines = [line for language in ("sh", "toml", "python") for line in "".join(blocks(language, ON_PYPI)).splitlines()]
+    assert len(lines) > 10
+    assert [line for line in lines if line.split("  #")[0].strip() not in tried] == []
 
 
 def test_the_page_on_pypi_needs_no_other_file() -> None:

@@ -375,8 +375,9 @@ def test_a_task_that_cannot_be_run_is_named_and_the_others_stay(tmp_path: Path) 
 def test_a_process_that_is_killed_is_told(tmp_path: Path) -> None:
     def kill(done: int, _total: int) -> None:
         if done == 1:
-            for worker in children(os.getpid()):
-                os.kill(worker, signal.SIGKILL)
+            for child in children(os.getpid()):
+                if b"flashwatt.sweeps.worker" in cmdline(child):
+                    os.kill(child, signal.SIGKILL)
 
     # Long enough that the second task is under way when the end of the first one is heard of.
     long = {**BASE, "workload": {"uniform": {"requests": 300_000, "read_fraction": 0.5}}}
