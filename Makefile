@@ -3,12 +3,13 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-RUST   := Cargo.toml Cargo.lock $(shell find crates presets -name '*.rs' -o -name '*.toml' 2>/dev/null)
+RUST   := Cargo.toml Cargo.lock $(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs crates/flashwatt/presets -type f 2>/dev/null)
 
 # Stamps: each is newer than everything it was made from, so that a second `make demo` goes straight to the demo.
 TOOLS := $(VENV)/.stamp-tools
 DEV   := $(VENV)/.stamp-dev
 DOCS  := $(VENV)/.stamp-docs
+WHEEL := $(VENV)/.stamp-wheel
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
@@ -21,12 +22,11 @@ help: ## print this list
 demo: $(CLI) ## simulate a drive and draw its power over time; the command line is then at .venv/bin/flashwatt
 	@$(BIN)/python -m flashwatt.demo
 
-test: $(CLI) $(DEV) ## run all tests: engine (Rust), then package and command line (Python)
+test: $(CLI) $(DEV) ## run all tests in their small form: engine (Rust), then package and command line (Python)
 	@bash tools/traces.sh
-	cargo test --workspace --locked --no-fail-fast --features flashwatt/internals
-	cargo test --profile dev --locked -p flashwatt --doc
+	PROPTEST_CASES=64 cargo test --workspace --locked --no-fail-fast --features flashwatt/internals
 	@bash tools/browser.sh
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 	@bash tools/traces.sh
 
 lowest: $(CLI) ## test the package with the lowest versions of its dependencies, in .venv-lowest
@@ -35,19 +35,18 @@ lowest: $(CLI) ## test the package with the lowest versions of its dependencies,
 	PYTHONPATH=$(CURDIR)/python .venv-lowest/bin/python -m pytest -n auto $(addprefix tests/python/test_,\
 	  api.py calibrate.py cli.py compare.py frames.py plot.py price.py statistics.py sweep.py table.py)
 
-lint: $(CLI) $(DEV) ## check formatting, lints, types, lengths of functions and duplicated lines; a warning is an error
-	cargo fmt --all --check
+lint: $(DEV) ## check formatting, lints, types, lengths of functions and duplicated lines; a warning is an error
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
-	cargo clippy --workspace --locked -- -D warnings
-	cargo clippy --workspace --all-targets --features flashwatt/internals --locked -- -D warnings
-	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	$(BIN)/ruff check python tests/python tools examples
 	$(BIN)/ruff format --check python tests/python tools examples
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs crates/*/src crates/flashwatt/README.md crates/flashwatt/presets \
+	  python packaging examples tools
 	$(BIN)/mypy --strict python/flashwatt
 	$(BIN)/python tools/structure.py
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs crates/*/src python presets examples tools
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked -p flashwatt --no-deps
+	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
+	cargo clippy --workspace --all-targets --features flashwatt/internals --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked -p flashwatt --no-deps --features internals --document-private-items
+	@bash tools/other_platforms.sh
 
 bench: $(CLI) ## measure the speed of the command line and the engine against their goals
 	@$(BIN)/python tools/bench.py
@@ -61,15 +60,17 @@ bench: $(CLI) ## measure the speed of the command line and the engine against th
 	@cargo bench --quiet --locked -p flashwatt --bench hdd
 	@cargo bench --quiet --locked -p flashwatt --bench arrays
 
-wheel: $(TOOLS) ## build the wheel of a release in dist/, laid out by a profile of what the engine executes
+wheel: $(TOOLS) $(WHEEL) ## build the wheel of a release in dist/, laid out by a profile of what the engine executes
 	@bash tools/wheel.sh $(BIN)/python dist
 
 reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper in reproduction/ (takes minutes)
 	@$(BIN)/python -m flashwatt reproduce --all
 
-soak: $(CLI) $(DEV) ## test every translation layer with 10^8 requests and 10^4 power cuts, every file system with 10^8 operations, and every hostile input (takes hours)
-	FLASHWATT_SOAK=100 cargo test --locked -p flashwatt --features internals --test contracts --test cuts --test files -- --nocapture
-	FLASHWATT_SOAK=100 $(BIN)/python -m pytest -n auto
+PART   ?=
+FACTOR ?= 1
+soak: $(CLI) $(DEV) ## run all tests at their full size times FACTOR, or some PARTs, with random numbers of the day; it resumes
+	@bash tools/browser.sh
+	@$(BIN)/python tools/soak.py --part "$(PART)" --factor $(FACTOR)
 
 fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations
 	@bash tools/fuzz.sh
@@ -87,11 +88,13 @@ clean: ## remove everything that was built
 	rm -rf $(VENV) .venv-lowest target fuzz/target fuzz/corpus fuzz/artifacts demo dist reproduction site python/flashwatt/*.so
 
 $(TOOLS): requirements.txt tools/venv.sh
+	@echo "Installing the packages of requirements.txt into $(VENV) ..."
 	@PYTHON="$(PYTHON)" bash tools/venv.sh $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
 $(DEV): requirements-dev.txt $(TOOLS)
+	@echo "Installing the packages of requirements-dev.txt into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
@@ -100,11 +103,13 @@ $(DOCS): requirements-docs.txt $(TOOLS)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	@touch $@
 
+$(WHEEL): requirements-wheel.txt $(TOOLS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-wheel.txt
+	@touch $@
+
 $(CLI): $(RUST) pyproject.toml $(TOOLS)
 	@command -v cargo >/dev/null || { \
 	  echo "flashwatt: cargo is missing. Install Rust (https://rustup.rs), then run make again." >&2; exit 1; }
-	@echo "Building the engine (four minutes the first time, on two processors) ..."
 	@mkdir -p target
-	@env -u CONDA_PREFIX VIRTUAL_ENV="$(abspath $(VENV))" PIP_QUIET=1 $(BIN)/maturin develop --release --quiet \
-	  > target/build.log 2>&1 || { cat target/build.log >&2; exit 1; }
+	@env -u CONDA_PREFIX VIRTUAL_ENV="$(abspath $(VENV))" bash tools/build.sh $(BIN)/maturin develop --release
 	@touch $@

@@ -50,18 +50,7 @@
 //! # What other crates see
 //!
 //! Configurations, runs, [`Drive`], the connector, reports, traces. The engine's insides (translation layers, the array, the
-//! controller) index their tables without checks in release builds, so other crates do not reach them:
-#![cfg_attr(
-    not(feature = "internals"),
-    doc = "```compile_fail,E0603
-#![forbid(unsafe_code)]
-use flashwatt::device::Array; // a private module
-fn erases(array: &Array) -> u32 {
-    array.erases(flashwatt::units::BlockId(5000))
-}
-```"
-)]
-//!
+//! controller) index their tables without checks in release builds, so other crates do not reach them.
 //! The feature `internals` opens them for the engine's own tests. It turns the checks on.
 
 // Without the feature, only the engine's tests reach some public items of its modules.

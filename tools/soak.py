@@ -1,0 +1,103 @@
+"""The soak: every test at its full size, with other random numbers each day. `make soak PART=cuts,files FACTOR=2`.
+
+FACTOR multiplies the sizes. With 1 the contracts of translation layers run 10^6 requests a layer, power cuts a hundred
+at random times, file systems 10^6 operations. Seconds are printed as each part ends. A part that passed is not run
+again at the same commit and factor: a soak that was stopped goes on where it was. `target/soak` has the output of each
+part and what has passed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+PLACE = Path("target/soak")
+PASSED = PLACE / "passed.json"
+CASES = 256
+"""Cases of a property test with a factor of 1: what proptest takes by itself."""
+FUZZ_SECONDS = 60
+
+
+def rust(*words: str) -> list[str]:
+    """Give the command that runs some of the engine's tests."""
+    return ["cargo", "test", "--locked", "-p", "flashwatt", "--features", "internals", *words]
+
+
+FOLDERS = ("contracts", "cuts", "files", "engine", "ftl", "host", "hdd", "inputs")
+PARTS = {
+    **{folder: rust("--test", "all", f"{folder}::", "--", "--nocapture") for folder in FOLDERS},
+    "units": rust("--lib"),
+    "python": [sys.executable, "-m", "pytest", "-n", "auto", "-q"],
+    "archives": ["bash", "tools/archives.sh", sys.executable],
+    "fuzz": ["bash", "tools/fuzz.sh"],
+}
+
+
+def commit() -> str:
+    """Give the commit that is tested; a tree with changes is named as such, and its parts are run each time."""
+    found = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True)
+    return found.stdout.strip()
+
+
+def run(part: str, factor: float, seed: int) -> tuple[bool, float]:
+    """Run a part with its output in a file. Returns whether it passed, and its seconds."""
+    environment = {
+        **os.environ,
+        "FLASHWATT_SOAK": f"{factor:g}",
+        "FLASHWATT_SEED": str(seed),
+        "PROPTEST_CASES": str(max(1, round(CASES * factor))),
+        "FUZZ_SECONDS": str(max(1, round(FUZZ_SECONDS * factor))),
+        "FUZZ_SEED": str(seed),
+    }
+    began = time.monotonic()
+    with (PLACE / f"{part}.log").open("wb") as log:
+        done = subprocess.run(PARTS[part], env=environment, stdout=log, stderr=subprocess.STDOUT, check=False)
+    return done.returncode == 0, time.monotonic() - began
+
+
+def chosen(text: str) -> list[str]:
+    """Give the parts that are named; all of them if none is. An unknown name ends the program."""
+    names = [name for name in text.replace(",", " ").split() if name] or list(PARTS)
+    if wrong := [name for name in names if name not in PARTS]:
+        raise SystemExit(f"make soak: PART: unknown part; found `{wrong[0]}`; expected some of {', '.join(PARTS)}")
+    return names
+
+
+def main() -> int:
+    """Run the parts, one after the other; the status is 1 if one failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", default="")
+    parser.add_argument("--factor", type=float, default=1.0)
+    options = parser.parse_args()
+    parts, state = chosen(options.part), f"{commit()} {options.factor:g}"
+    if options.factor <= 0:
+        raise SystemExit(f"make soak: FACTOR: found {options.factor:g}; expected a number above 0")
+    seed = int(datetime.now(timezone.utc).strftime("%Y%m%d"))
+    print(f"soak of {commit()}, factor {options.factor:g}, seed {seed}; output in {PLACE}", flush=True)
+    PLACE.mkdir(parents=True, exist_ok=True)
+    passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
+    before = {} if state.split()[0].endswith("-dirty") else passed.get(state, {})
+    failed = []
+    for part in parts:
+        if part in before:
+            print(f"  {part:<10} {before[part]['seconds']:>7.0f} s  passed before, seed {before[part]['seed']}", flush=True)
+            continue
+        ok, seconds = run(part, options.factor, seed)
+        print(f"  {part:<10} {seconds:>7.0f} s  {'passed' if ok else f'FAILED: see {PLACE}/{part}.log'}", flush=True)
+        if ok:
+            before[part] = {"seconds": seconds, "seed": seed}
+            PASSED.write_text(json.dumps({**passed, state: before}, indent=1))
+        else:
+            failed.append(part)
+    print(f"soak: {len(parts) - len(failed)} of {len(parts)} parts passed")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
