@@ -61,6 +61,11 @@ def run(part: str, factor: float, seed: int) -> tuple[bool, float]:
     return done.returncode == 0, time.monotonic() - began
 
 
+def tell(part: str, seconds: float, what: str) -> None:
+    """Print the line of a part that has ended."""
+    print(f"  {part:<10} {seconds:>7.0f} s  {what}", flush=True)
+
+
 def chosen(text: str) -> list[str]:
     """Give the parts that are named; all of them if none is. An unknown name ends the program."""
     names = [name for name in text.replace(",", " ").split() if name] or list(PARTS)
@@ -82,14 +87,14 @@ def main() -> int:
     print(f"soak of {commit()}, factor {options.factor:g}, seed {seed}; output in {PLACE}", flush=True)
     PLACE.mkdir(parents=True, exist_ok=True)
     passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
-    before = {} if state.split()[0].endswith("-dirty") else passed.get(state, {})
+    before = {} if state.split(maxsplit=1)[0].endswith("-dirty") else passed.get(state, {})
     failed = []
     for part in parts:
         if part in before:
-            print(f"  {part:<10} {before[part]['seconds']:>7.0f} s  passed before, seed {before[part]['seed']}", flush=True)
+            tell(part, before[part]["seconds"], f"passed before, seed {before[part]['seed']}")
             continue
         ok, seconds = run(part, options.factor, seed)
-        print(f"  {part:<10} {seconds:>7.0f} s  {'passed' if ok else f'FAILED: see {PLACE}/{part}.log'}", flush=True)
+        tell(part, seconds, "passed" if ok else f"FAILED: see {PLACE}/{part}.log")
         if ok:
             before[part] = {"seconds": seconds, "seed": seed}
             PASSED.write_text(json.dumps({**passed, state: before}, indent=1))
