@@ -5,6 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUST   := Cargo.toml Cargo.lock $(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs crates/flashwatt/presets -type f 2>/dev/null)
 
+# Processes of Python tests: one more than processors, because some tests wait for browsers, signals and pauses.
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+
 # Stamps: each is newer than everything it was made from, so that a second `make demo` goes straight to the demo.
 TOOLS := $(VENV)/.stamp-tools
 DEV   := $(VENV)/.stamp-dev
@@ -26,7 +29,7 @@ test: $(CLI) $(DEV) ## run all tests in their small form: engine (Rust), then pa
 	@bash tools/traces.sh
 	PROPTEST_CASES=64 cargo test --workspace --locked --no-fail-fast --features flashwatt/internals
 	@bash tools/browser.sh
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	@bash tools/traces.sh
 
 lowest: $(CLI) ## test the package with the lowest versions of its dependencies, in .venv-lowest
