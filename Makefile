@@ -1,4 +1,5 @@
-# FlashWatt. `make help` lists the targets. Everything is built in .venv and target/, nothing is installed elsewhere.
+# FlashWatt. `make help` lists the targets. Everything is built in .venv and target/. Nothing is installed elsewhere, with two
+# exceptions: python3-venv where Python lacks it (tools/venv.sh asks first), and a browser for the tests of pages (tools/browser.sh).
 
 PYTHON ?= python3
 VENV   := .venv
@@ -25,7 +26,7 @@ help: ## print this list
 demo: $(CLI) ## simulate a drive and draw its power over time; the command line is then at .venv/bin/flashwatt
 	@$(BIN)/python -m flashwatt.demo
 
-test: $(CLI) $(DEV) ## run all tests in their small form: engine (Rust), then package and command line (Python)
+test: $(CLI) $(DEV) ## run all tests in their small form: engine (Rust), then package and command line (Python); installs chromium if there is no browser
 	@bash tools/traces.sh
 	PROPTEST_CASES=64 cargo test --workspace --locked --no-fail-fast --features flashwatt/internals
 	@bash tools/browser.sh
@@ -71,7 +72,7 @@ reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper i
 
 PART   ?=
 FACTOR ?= 1
-soak: $(CLI) $(DEV) ## run all tests at their full size times FACTOR, or some PARTs, with random numbers of the day; it resumes
+soak: $(CLI) $(DEV) ## run all tests at their full size times FACTOR=1, or PART=contracts,cuts,… alone, with random numbers of the day; it resumes
 	@bash tools/browser.sh
 	@$(BIN)/python tools/soak.py --part "$(PART)" --factor $(FACTOR)
 
@@ -85,7 +86,7 @@ validate-files: $(CLI) ## run fio's job on file systems of a real Linux kernel, 
 	@bash tools/validate_linux.sh $(BIN)/python files
 
 docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error::SyntaxWarning -m mkdocs build --strict --quiet
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) .venv-lowest target fuzz/target fuzz/corpus fuzz/artifacts demo dist reproduction site python/flashwatt/*.so

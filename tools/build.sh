@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Builds the engine and says what is done: tools/build.sh COMMAND WORDS...
-# On a terminal one line counts the crates that are compiled; elsewhere it appears once a quarter of a minute at most. All output is in
-# target/build.log, and on standard error if the build fails.
+# On a terminal one line says how far it is; elsewhere such a line appears each quarter of a minute. All output is in target/build.log,
+# and on standard error if the build fails.
 set -uo pipefail
 log=target/build.log
-crates=$(grep -c '^\[\[package\]\]' Cargo.lock)
 echo "Building the engine: two to five minutes the first time, on two processors ($log has the compiler's output) ..."
 "$@" > "$log" 2>&1 &
 build=$!
 shown=0
 while kill -0 $build 2>/dev/null; do
     sleep 0.5
-    last=$(grep -o 'Compiling [^ ]*' "$log" | tail -n 1)
-    done=$(grep -c 'Compiling ' "$log")
-    line="  ${last:-Fetching crates} ($done of $crates crates begun, ${SECONDS} s)"
+    if grep -q 'Compiling flashwatt' "$log"; then
+        line="  compiling and optimising the engine, the longest step ($SECONDS s)"
+    else
+        line="  compiling the libraries it uses: $(grep -c 'Compiling ' "$log") begun ($SECONDS s)"
+    fi
     if [ -t 1 ]; then
         printf '\r\033[K%s' "$line"
     elif [ $((SECONDS - shown)) -ge 15 ]; then
@@ -24,5 +25,5 @@ done
 wait $build
 status=$?
 [ ! -t 1 ] || printf '\r\033[K'
-[ $status -eq 0 ] || cat "$log" >&2
+if [ $status -eq 0 ]; then echo "  built in $SECONDS s"; else cat "$log" >&2; fi
 exit $status

@@ -2,7 +2,8 @@
 
 FACTOR multiplies the sizes. With 1 the contracts of translation layers run 10^6 requests a layer, power cuts a hundred
 at random times, file systems 10^6 operations. Seconds are printed as each part ends. A part that passed is not run
-again at the same commit and factor: a soak that was stopped goes on where it was. `target/soak` has the output of each
+again at the same commit and factor: a soak that was stopped goes on with the part in which it was. With changes that
+are not committed every part is run. `target/soak` has the output of each
 part and what has passed.
 """
 
@@ -14,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -30,9 +32,21 @@ def rust(*words: str) -> list[str]:
 
 
 FOLDERS = ("contracts", "cuts", "files", "engine", "ftl", "host", "hdd", "inputs")
+
+
+def folder(name: str) -> list[str]:
+    """Give the command that runs a folder of tests. The filter `contracts::` alone takes `hdd::contracts::`, too."""
+    skips = [word for other in FOLDERS for word in ("--skip", f"{other}::{name}::")]
+    return rust("--test", "all", f"{name}::", "--", "--nocapture", *skips)
+
+
+ALONE = ("footprint", "layers", "sound", "trace_memory")
+"""Programs of tests that have one size: they are alone in their process, or do without the engine's insides."""
 PARTS = {
-    **{folder: rust("--test", "all", f"{folder}::", "--", "--nocapture") for folder in FOLDERS},
+    **{name: folder(name) for name in FOLDERS},
     "units": rust("--lib"),
+    "alone": rust(*(word for name in ALONE for word in ("--test", name))),
+    "live": ["cargo", "test", "--locked", "-p", "flashwatt-live"],
     "python": [sys.executable, "-m", "pytest", "-n", "auto", "-q"],
     "archives": ["bash", "tools/archives.sh", sys.executable],
     "fuzz": ["bash", "tools/fuzz.sh"],
@@ -61,6 +75,14 @@ def run(part: str, factor: float, seed: int) -> tuple[bool, float]:
     return done.returncode == 0, time.monotonic() - began
 
 
+def number(text: str) -> float:
+    """Give the factor. A text that is none ends the program."""
+    with suppress(ValueError):
+        if (factor := float(text)) > 0:
+            return factor
+    raise SystemExit(f"make soak: FACTOR: found `{text}`; expected a number above 0")
+
+
 def tell(part: str, seconds: float, what: str) -> None:
     """Print the line of a part that has ended."""
     print(f"  {part:<10} {seconds:>7.0f} s  {what}", flush=True)
@@ -78,13 +100,12 @@ def main() -> int:
     """Run the parts, one after the other; the status is 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", default="")
-    parser.add_argument("--factor", type=float, default=1.0)
+    parser.add_argument("--factor", default="1")
     options = parser.parse_args()
-    parts, state = chosen(options.part), f"{commit()} {options.factor:g}"
-    if options.factor <= 0:
-        raise SystemExit(f"make soak: FACTOR: found {options.factor:g}; expected a number above 0")
+    parts, factor = chosen(options.part), number(options.factor)
+    state = f"{commit()} {factor:g}"
     seed = int(datetime.now(timezone.utc).strftime("%Y%m%d"))
-    print(f"soak of {commit()}, factor {options.factor:g}, seed {seed}; output in {PLACE}", flush=True)
+    print(f"soak of {commit()}, factor {factor:g}, seed {seed}; output in {PLACE}", flush=True)
     PLACE.mkdir(parents=True, exist_ok=True)
     passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
     before = {} if state.split(maxsplit=1)[0].endswith("-dirty") else passed.get(state, {})
@@ -93,7 +114,7 @@ def main() -> int:
         if part in before:
             tell(part, before[part]["seconds"], f"passed before, seed {before[part]['seed']}")
             continue
-        ok, seconds = run(part, options.factor, seed)
+        ok, seconds = run(part, factor, seed)
         tell(part, seconds, "passed" if ok else f"FAILED: see {PLACE}/{part}.log")
         if ok:
             before[part] = {"seconds": seconds, "seed": seed}
@@ -105,4 +126,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("make soak: interrupted; parts that passed are kept, and the same command goes on with the others")
