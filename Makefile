@@ -103,7 +103,7 @@ $(DEV): requirements-dev.txt $(TOOLS)
 	@touch $@
 
 $(DOCS): requirements-docs.txt $(TOOLS)
-	@echo "Installing what builds the site ..."
+	@echo "Installing the packages of requirements-docs.txt into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	@touch $@
 
