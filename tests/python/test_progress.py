@@ -13,7 +13,7 @@ from flashwatt.base import asked
 from flashwatt.base.asked import in_notebook, run_progress
 
 RUN = {"workload.uniform.requests": 2_000_000}
-"""Longer than the tenth of a second after which the first progress is told."""
+"""It takes longer than 0.1 s, after which progress is called for the first time."""
 SWEEP: dict[str, Any] = {"base": {"workload.uniform.requests": 50}, "workers": 1}
 
 
