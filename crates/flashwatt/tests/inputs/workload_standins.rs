@@ -1,7 +1,7 @@
 //! Stand-ins reproduce the published statistics of their traces, at 1/64 of the size. The full size is shown by
 //! `cargo run --release --example standins`.
 
-use crate::common::preset;
+use crate::common::{preset, tier};
 use flashwatt::config::{Workload, load};
 use flashwatt::connector::{Completion, Next, RequestKind, SourceKind};
 use flashwatt::workload::standin::character::{Window, sketch};
@@ -220,7 +220,8 @@ fn trace_of(name: &str, requests: u64, file: &std::path::Path) {
 fn a_stand_in_of_a_trace_is_like_it() {
     let dir = directory("likeness");
     let (trace, file) = (dir.join("trace.csv"), dir.join("mine.toml"));
-    trace_of("oltp", 20_000, &trace);
+    let requests = tier::size(8_000, 20_000).min(20_000) as u64; // the search takes as long as the trace is
+    trace_of("oltp", requests, &trace);
     let Workload::Trace(cfg) =
         load("", "t", &[format!("workload.trace.path={}", trace.display())]).expect("valid").workload
     else {
@@ -228,7 +229,7 @@ fn a_stand_in_of_a_trace_is_like_it() {
     };
     let fitted = of_trace(&cfg, &mut |_| true).expect("it can be fitted");
     let (found, wanted) = (&fitted.standin, &fitted.trace);
-    assert_eq!((found.requests, wanted.requests), (20_000, 20_000));
+    assert_eq!((found.requests, wanted.requests), (requests, requests));
     let near = |found: f64, wanted: f64, least: f64, what: &str| {
         assert!((found - wanted).abs() <= (0.1 * wanted).max(least), "{what}: {found} for {wanted}");
     };
@@ -247,12 +248,12 @@ fn a_stand_in_of_a_trace_is_like_it() {
 
     std::fs::write(&file, &fitted.toml).expect("it can be written");
     let config = preset("energysim", &[&format!("workload.standin.path={}", file.display())]);
-    assert_eq!(config.workload.requests(), Some(20_000));
+    assert_eq!(config.workload.requests(), Some(requests));
     let report = run(&config, &RunOptions::default(), &mut |_| true).expect("it runs");
     assert_eq!((report.workload.name.as_str(), report.status.as_str()), ("mine", "complete"));
     assert!(report.workload.input_sha256.is_some());
-    let rate = 20_000.0 / report.throughput.simulated_s;
-    near(rate, 20_000.0 * 1e9 / cfg_duration_ns(&cfg), 0.0, "rate");
+    let rate = requests as f64 / report.throughput.simulated_s;
+    near(rate, requests as f64 * 1e9 / cfg_duration_ns(&cfg), 0.0, "rate");
 }
 
 fn cfg_duration_ns(cfg: &flashwatt::config::Trace) -> f64 {
