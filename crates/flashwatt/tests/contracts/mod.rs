@@ -52,11 +52,15 @@ const LEAST_REQUESTS: usize = 2_000;
 
 /// The part of them that falls to each of the schemes.
 fn requests_of(schemes: &[Scheme]) -> impl Fn(&Scheme) -> usize + use<> {
-    let kind = |scheme: &Scheme| (load_scheme(scheme).ssd().ftl.name(), load_scheme(scheme).ssd().gc.policy.entry.name);
+    let kind = |scheme: &Scheme| {
+        let config = load_scheme(scheme);
+        (config.ssd().ftl.name(), config.ssd().gc.policy.entry.name)
+    };
     let kinds: Vec<_> = schemes.iter().map(kind).collect();
     move |scheme| {
-        let alike = kinds.iter().filter(|&&other| other == kind(scheme)).count();
-        let share = if kind(scheme).1 == "greedy" { 1 } else { 10 };
+        let mine = kind(scheme);
+        let alike = kinds.iter().filter(|&&other| other == mine).count();
+        let share = if mine.1 == "greedy" { 1 } else { 10 };
         tier::size(LEAST_REQUESTS, REQUESTS / share / alike)
     }
 }
