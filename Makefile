@@ -17,7 +17,7 @@ WHEEL := $(VENV)/.stamp-wheel
 CLI   := $(VENV)/.stamp-cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lowest lint bench wheel reproduce soak fuzz validate-linux validate-files docs clean
+.PHONY: help demo test lowest lint bench wheel reproduce soak soak-words fuzz validate-linux validate-files docs clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -72,9 +72,12 @@ reproduce: $(CLI) ## rerun the papers' experiments, with a page for each paper i
 
 PART   ?=
 FACTOR ?= 1
-soak: $(CLI) $(DEV) ## run all tests at their full size times FACTOR=1, or PART=contracts,cuts,… alone, with random numbers of the day; it resumes
+soak: soak-words $(CLI) $(DEV) ## run all tests at their full size times FACTOR=1, or PART=contracts,cuts,… alone, with random numbers of the day; it resumes
 	@bash tools/browser.sh
 	@$(BIN)/python tools/soak.py --part "$(PART)" --factor $(FACTOR)
+
+soak-words: # a misspelt PART or FACTOR ends here, before anything is installed or built
+	@$(PYTHON) tools/soak.py --part "$(PART)" --factor $(FACTOR) --check
 
 fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations
 	@bash tools/fuzz.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the engine and says what is done: tools/build.sh COMMAND WORDS...
-# On a terminal one line says how far it is; elsewhere such a line appears each quarter of a minute. All output is in target/build.log,
-# and on standard error if the build fails.
+# On a terminal one line says how far it is; elsewhere such a line appears each quarter of a minute. All output is in target/build.log;
+# if the build fails, its last lines are printed.
 set -uo pipefail
 log=target/build.log
 echo "Building the engine: two to five minutes the first time, on two processors ($log has the compiler's output) ..."
@@ -25,5 +25,10 @@ done
 wait $build
 status=$?
 [ ! -t 1 ] || printf '\r\033[K'
-if [ $status -eq 0 ]; then echo "  built in $SECONDS s"; else cat "$log" >&2; fi
+if [ $status -eq 0 ]; then
+    echo "  built in $SECONDS s"
+else
+    tail -n 60 "$log" >&2
+    echo "The build failed; all of its output is in $log." >&2
+fi
 exit $status

@@ -101,8 +101,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", default="")
     parser.add_argument("--factor", default="1")
+    parser.add_argument("--check", action="store_true", help="check the words and run nothing")
     options = parser.parse_args()
     parts, factor = chosen(options.part), number(options.factor)
+    if options.check:
+        return 0
     state = f"{commit()} {factor:g}"
     seed = int(datetime.now(timezone.utc).strftime("%Y%m%d"))
     print(f"soak of {commit()}, factor {factor:g}, seed {seed}; output in {PLACE}", flush=True)
