@@ -31,6 +31,8 @@ _VALUES = (
     *(0, -1, 2**63, 2**64 - 1, 1e300, -1e300, 1e-320),
 )
 _TRIED = 100
+_MET = ((("window", "drain_energy_j"), None),)
+"""Edits that once ended in a traceback: tried each time."""
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def _use(text: str) -> None:
 def test_an_edited_report_is_shown_or_refused(whole: Json) -> None:
     _use(json.dumps(whole))
     edits = [(path, value) for path in _paths(whole) for value in _VALUES]
-    tried = edits if "FLASHWATT_SOAK" in os.environ else random.Random(1).sample(edits, _TRIED)
+    tried = edits if "FLASHWATT_SOAK" in os.environ else [*_MET, *random.Random(1).sample(edits, _TRIED)]
     faults = []
     for path, value in tried:
         text = _edited(whole, path, value)
