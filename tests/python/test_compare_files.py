@@ -12,7 +12,7 @@ from rich.console import Console
 
 import flashwatt as fw
 from flashwatt import FlashwattError
-from flashwatt.plot.axes import figure
+from flashwatt.report.axes import figure
 from flashwatt.report.compare import show
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import OPERATION_J, metric_of

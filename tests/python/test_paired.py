@@ -129,7 +129,7 @@ def test_differences_as_text(results: package.Results) -> None:
     assert "change from device.ways = 1: mean change over 3 pairs of runs with the same seed" in " ".join(text.split())
     latex = results.differences_to_latex({"device.ways": 1}, [ENERGY, "flash.erases.merge"])
     assert rf"${mean:+.1f}$ $[{low:+.1f}, {high:+.1f}]$ & $0 \pm 0$ \\" in latex
-    assert r"device.ways & ftl.page.map\_unit\_bytes & energy (\%) & flash.erases.merge \\" in latex
+    assert r"ways & map unit size (KiB) & energy (\%) & erases, merge \\" in latex
 
 
 def test_differences_from_the_command(flashwatt: Cli, tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ def blocks(language: str, page: Path = PAGES["README.md"]) -> list[str]:
 
 def commands(page: Path) -> list[str]:
     """Give every call of the command line in a page, in order."""
-    lines = (line.split(" #")[0].strip() for block in blocks("sh", page) for line in block.splitlines())
+    joined = (re.sub(r" *\\\n *", " ", block) for block in blocks("sh", page))
+    lines = (line.split(" #")[0].strip() for block in joined for line in block.splitlines())
     return [line for line in lines if line.startswith("flashwatt ") and line.split()[1] not in SLOW]
 
 
@@ -102,7 +103,9 @@ def test_every_command_does_what_it_should(place: tuple[Path, Path], monkeypatch
 def expect(page: Path, command: str, printed: str) -> None:
     """Compare the output with the block of text that follows the command's block in the page, if there is one."""
     shown = re.search(
-        rf"{re.escape(command)}[^\n]*\n```\n\n[^`]*?```text\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL
+        rf"{re.escape(command)}[^\n]*\n```\n\n[^`]*?```text\n(.*?)^```$",
+        re.sub(r" *\\\n *", " ", page.read_text()),
+        re.MULTILINE | re.DOTALL,
     )
     lines = {line.strip() for line in printed.splitlines()}
     missing = [line for line in shown[1].splitlines() if line.strip() not in lines] if shown else []

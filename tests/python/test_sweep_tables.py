@@ -56,7 +56,7 @@ def test_warnings_of_runs_are_told_once() -> None:
     assert results.frame()["warnings"].to_list() == [0, 0, 2, 2, 2, 2]
     assert "warnings" not in results.metrics
     text = shown(results)
-    assert text.split()[:2] == ["bytes", "warn"]
+    assert " ".join(text.split()).startswith("write buffer size (MiB) warn ")
     told = " ".join(text.split())
     assert told.count("the figures leave out work that went on after the window") == 1
     assert "warning: 4 runs, for example: " in told
@@ -90,11 +90,11 @@ def test_every_figure_that_is_asked_for_is_printed(results: package.Results) -> 
     asked = ["latency_ns.write.p99_9", "power_w.mean", "flash.programs.total", "energy_j.nand.idle", "energy_j.total"]
     text = shown(results, 60, metrics=asked)
     assert max(map(len, text.splitlines())) <= 60
-    for words in ("write p99.9", "mean power", "flash.programs.total", "energy_j.nand.idle", " energy "):
+    for words in ("write p99.9", "mean power", "programs, total", "energy, NAND, idle", " energy "):
         assert words in text
     assert text.count("ways") > 1
     assert "throughput" not in text
-    assert "write_buffer.writes –" in shown(results, metrics=["write_buffer.writes", "energy_j.total"])
+    assert "writes –" in shown(results, metrics=["write_buffer.writes", "energy_j.total"])
 
 
 def test_a_row_for_each_run(results: package.Results) -> None:
@@ -181,7 +181,7 @@ def test_formats_of_the_command(flashwatt: Cli, study: Path, capsys: pytest.Capt
     each = list(csv.DictReader(io.StringIO(asked("csv", per_run=True))))
     assert [(row["device.ways"], row["seed"]) for row in each] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
     table = asked("latex")
-    assert r"device.ways & energy (" in table
+    assert r"ways & energy (" in table
     assert table.count(r"\pm") == 4
     assert "throughput" not in asked("table")
     assert json.loads(asked("json"))["points"] == points
@@ -213,12 +213,12 @@ def test_latex_escapes_what_tex_would_read() -> None:
 @pytest.mark.parametrize(
     ("key", "values", "unit", "cells"),
     [
-        ("latency_ns.read.p99", [1_500, 28_000_000], "ms", ["0.00150", "28.00000"]),
+        ("latency_ns.read.p99", [1_500, 28_000_000], "ms", ["0.00150", "28.0"]),
         ("latency_ns.read.p99", [7_200_000_000_000, None], "s", ["7200", "--"]),
-        ("energy_j.total", [0.0123, 0.5], "mJ", ["12.3", "500.0"]),
+        ("energy_j.total", [0.0123, 0.5], "mJ", ["12.3", "500"]),
         ("flash.erases.total", [3, 1200], "", ["3", "1200"]),
-        ("flash.write_amplification", [1.23456, 0.0], "", ["1.23", "0.00"]),
-        ("throughput.read_mb_s", [-0.001, 12.5], "MB/s", ["$-0.00100$", "12.50000"]),
+        ("flash.write_amplification", [1.23456, 0.0], "", ["1.23", "0"]),
+        ("throughput.read_mb_s", [-0.001, 12.5], "MB/s", ["$-0.00100$", "12.5"]),
     ],
 )
 def test_a_column_has_one_unit(key: str, values: list[float], unit: str, cells: list[str]) -> None:
@@ -232,9 +232,10 @@ def test_a_sweep_in_latex(results: package.Results) -> None:
         "% means over 2 seeds, +- half of the 95 % confidence interval (Student)",
         r"% needs \usepackage{booktabs}",
     ]
-    assert lines[4] == r"device.ways & throughput (IOPS) & write latency, p99.9 (ms) \\"
+    assert lines[4] == r"ways & throughput (IOPS) & write latency, p99.9 (ms) \\"
     mean, half = results.summary(["throughput.iops"]).select("throughput.iops.mean", "throughput.iops.ci95").rows()[0]
-    assert lines[6].startswith(rf"1 & ${mean:.1f} \pm {half:.1f}$ & ") or rf"${mean:.0f} \pm {half:.0f}$" in lines[6]
+    written, around = (float(one) for one in lines[6].split("$")[1].split(r" \pm "))
+    assert (written, half, around) == (round(mean), 0, 0)
     assert text.isascii()
     assert results.to_latex(["energy_j.total"], per_run=True).count("\\\\") == 5
 
@@ -255,8 +256,8 @@ def test_labels_of_values(value: object, text: str) -> None:
 
 def test_halves_of_intervals_keep_a_digit() -> None:
     metric = metric_of("flash.write_amplification")
-    assert latex.numbers(metric, [2.58, 1.2], [0.0004, 0.1])[1] == [r"$2.5800 \pm 0.0004$", r"$1.2000 \pm 0.1000$"]
-    assert latex.numbers(metric, [2.58], [0.0])[1] == [r"$2.58 \pm 0.00$"]
+    assert latex.numbers(metric, [2.58, 1.2], [0.0004, 0.1])[1] == [r"$2.5800 \pm 0.0004$", r"$1.20 \pm 0.10$"]
+    assert latex.numbers(metric, [2.58], [0.0])[1] == [r"$2.58 \pm 0$"]
 
 
 def test_a_table_names_options_and_leaves_none_out(tmp_path: Path) -> None:
@@ -286,7 +287,7 @@ def test_an_interval_of_a_quantile_is_no_narrower_than_a_bin() -> None:
     key = "latency_ns.write.p50"
     row = results.summary([key]).row(0, named=True)
     assert row[f"{key}.ci95"] == 0
-    assert " ±<0.8 %" in shown(results, metrics=[key])
+    assert "982 ±<8 µs" in shown(results, metrics=[key])
     assert r"$982 \pm 8$" in results.to_latex([key])  # 82 µs over the bus, 900 µs of programming; 982 / 128 = 7.7
     assert resolution(key) == resolution("latency_ns.write.p99_9") == 1 / 128
     assert resolution("latency_ns.read.mean") == resolution("energy_j.total") == 0

@@ -10,7 +10,7 @@ import pytest
 import flashwatt
 from conftest import CONFIG
 from flashwatt import Results, plot
-from flashwatt.plot.axes import figure, word
+from flashwatt.report.axes import figure, word
 
 if TYPE_CHECKING:
     from flashwatt.plot import Chart

@@ -37,6 +37,28 @@ def formatted(command: Any) -> Any:
     return command
 
 
+label_option = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME=TEXT",
+    callback=lambda _context, _option, values: labels_of(values),
+    help="Call a key, a figure or a value TEXT in tables, LaTeX and pictures: gc.policy=Collector, greedy=Greedy, "
+    "device.channels.4='four channels'.",
+)
+
+
+def labels_of(values: tuple[str, ...]) -> dict[str, str]:
+    """Take names and their labels apart."""
+    found = {}
+    for one in values:
+        name, equals, text = one.partition("=")
+        if not equals or not text.strip():
+            raise click.BadParameter(f"found {one}; expected NAME=TEXT, as gc.policy=Collector")
+        found[name.strip()] = text.strip()
+    return found
+
+
 _JSON = "flashwatt.json"
 """Where click's context keeps whether `--json` was given."""
 

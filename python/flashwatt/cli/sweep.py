@@ -13,7 +13,7 @@ from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
 from flashwatt.cli.beside import compare_results
-from flashwatt.cli.formats import formatted, names
+from flashwatt.cli.formats import formatted, label_option, names
 from flashwatt.cli.options import blamed, workers_option
 from flashwatt.cli.room import FRAMES_BYTES, left_over
 from flashwatt.cli.terminal import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flashwatt import _core
+    from flashwatt.base.labels import Labels
     from flashwatt.report.comparison import Comparison
     from flashwatt.report.report import Report
     from flashwatt.sweeps.results import Results
@@ -69,6 +70,7 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 )
 @click.option("--per-run", is_flag=True, help="Print a row for each run instead of means over the seeds.")
 @formatted
+@label_option
 @click.option(
     "--x",
     shell_complete=completion.figures,
@@ -94,6 +96,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
         check(out / name, kind, inputs=[study], force=force)
     whole = Study.read(study)
     _check_names(whole, options)
+    labels = _labels(whole, options["labels"])
     if not whole.has_base:
         note(f"the study has no base: the drive is the default preset, {DEFAULT_PRESET}")
     baseline = _baseline(whole, options)
@@ -102,12 +105,12 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     try:
         with printed() as faults, blamed({"metrics": "--metrics"}):
             if baseline:
-                _show_differences(results, format_, options["metrics"], baseline)
+                _show_differences(results, format_, options["metrics"], baseline, labels)
             else:
-                _show(results, format_, options["metrics"], per_run=options["per_run"])
+                _show(results, format_, options["metrics"], per_run=options["per_run"], labels=labels)
         if fault:
             raise fault
-        written = [*kept, *_drawn(results, out, options, force)]
+        written = [*kept, *_drawn(results, out, {**options, "labels": labels}, force)]
     except KeyboardInterrupt:
         fail(f"interrupted after the last run; all results are kept: {', '.join(map(str, kept))}", INTERRUPTED)
     note(f"wrote {', '.join(map(str, written))}")
@@ -155,6 +158,17 @@ def _baseline(study: Study, options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _labels(study: Study, given: dict[str, str]) -> Labels:
+    """The labels of the study, with those of `--label` laid over them."""
+    from flashwatt.base.labels import Labels
+
+    if not given:
+        return study.labels
+    of_options = Labels(given, "--label")
+    study.check_labels(of_options)
+    return study.labels.over(of_options)
+
+
 def swept(
     study: Study, out: Path | None, workers: int | None, force: bool, doing: str = "Sweeping"
 ) -> tuple[Results, _core.FlashwattError | None]:
@@ -182,16 +196,16 @@ def swept(
         return error.results, error
 
 
-def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool) -> None:
+def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool, labels: Labels | None = None) -> None:
     """Print the results on standard output."""
     from flashwatt.sweeps.summary import show_summary
 
     if format_ == "table":
-        show_summary(results, metrics=metrics, per_run=per_run)
+        show_summary(results, metrics=metrics, per_run=per_run, labels=labels)
         return
     chosen = metrics or list(results.headlines)
     if format_ == "latex":
-        click.echo(results.to_latex(chosen, per_run=per_run), nl=False)
+        click.echo(results.to_latex(chosen, per_run=per_run, labels=labels), nl=False)
         return
     frame = results.runs(chosen) if per_run else results.summary(chosen)
     if format_ == "csv":
@@ -200,15 +214,17 @@ def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool) 
         click.echo(json.dumps({"runs": len(results), "points": frame.to_dicts()}, indent=2))
 
 
-def _show_differences(results: Results, format_: str, metrics: list[str], baseline: dict[str, Any]) -> None:
+def _show_differences(
+    results: Results, format_: str, metrics: list[str], baseline: dict[str, Any], labels: Labels
+) -> None:
     """Print the differences from a baseline on standard output."""
     from flashwatt.sweeps.changes import show_differences
 
     chosen = metrics or list(results.headlines)
     if format_ == "table":
-        show_differences(results, baseline, metrics)
+        show_differences(results, baseline, metrics, labels=labels)
     elif format_ == "latex":
-        click.echo(results.differences_to_latex(baseline, chosen), nl=False)
+        click.echo(results.differences_to_latex(baseline, chosen, labels=labels), nl=False)
     elif format_ == "csv":
         click.echo(results.differences(baseline, chosen).write_csv(), nl=False)
     else:
@@ -234,7 +250,7 @@ def _drawn(results: Results, out: Path, options: dict[str, Any], force: bool) ->
     varied = [key for key in results.keys if key not in (options["color"], options["shape"]) and results.varies(key)]
     color = options["color"] or next(iter(varied), None)
     shape = options["shape"] or next((key for key in varied if key != color), None)
-    chart = plot.tradeoff(results, x, y, color=color, shape=shape)
+    chart = plot.tradeoff(results, x, y, color=color, shape=shape, labels=options.get("labels"))
     return [picture] if save_drawn(chart, picture, force=force) else []
 
 

@@ -65,7 +65,8 @@ class Chart:
         `width` and `height` are those of the whole file: points in a PDF (a column of a paper is about 252), pixels in
         an SVG, half-pixels in a PNG; 884 wide unless given. A page is as wide as its window, up to `width`; `height` is
         that of the plot there. `font_size` is that of the labels, in the same unit: 12 unless given, less in a picture
-        below 360, 8 at least. `title` replaces title and subtitle; None leaves both out. `palette` is one of "default",
+        below 360, 8 at least. `title` replaces title and subtitle; None leaves both out; a picture
+        below 360 has no subtitle. `palette` is one of "default",
         "colorblind" (the colours of Okabe and Ito) and "grey", which also gives lines different strokes. Every
         function of `flashwatt.plot` takes the same options. Raises `FlashwattError` for one out of range.
         """

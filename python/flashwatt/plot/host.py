@@ -8,11 +8,11 @@ import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.units import duration, number
-from flashwatt.plot.axes import figure
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
 from flashwatt.plot.stack import HEADROOM, ZOOM, time_axis, time_unit, value_axis, zoomed
 from flashwatt.plot.style import DASHES, short
+from flashwatt.report.axes import figure
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from flashwatt.plot.axes import figure
 from flashwatt.plot.style import INK, short
+from flashwatt.report.axes import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,9 +10,9 @@ import altair as alt
 from flashwatt import _core
 from flashwatt.base.misspelt import known
 from flashwatt.base.units import count, counted, duration, si
-from flashwatt.plot.axes import figure as axis_of
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import INK, PAPER, SHAPES, short
+from flashwatt.report.axes import figure as axis_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

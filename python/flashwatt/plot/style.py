@@ -33,6 +33,7 @@ WIDTH = 884  # of a picture, unless another is asked for
 _BASE_PX = 12.0  # labels of a picture of that width
 _SMALLEST_PX = 8.0
 _PER_FONT = 30  # a narrower picture has labels of a thirtieth of its width
+_NARROW = 360  # a narrower picture has no subtitle: the caption of a paper says it
 _ASPECT = 0.6  # of the plot, at most: a narrow picture is less high
 _ADVANCES = {"ijlI'": 0.29, " .,|:;-/": 0.34, "frt()[]!": 0.4, "csz": 0.54, "mwMW%@—": 0.98}
 _EM = {letter: advance for letters, advance in _ADVANCES.items() for letter in letters}
@@ -184,6 +185,8 @@ def title_of(look: Look, title: str, subtitle: Sequence[str], on: Canvas) -> alt
     """The title above a picture, in as many lines as it needs; None if it is to have none."""
     if "title" in look:
         title, subtitle = look["title"] or "", ()
+    elif on.width is not None and on.width < _NARROW:
+        subtitle = ()
     if not title:
         return None
     room, big, small = (on.width or WIDTH) - 2 * on.padding, on.font * 17 / 12, on.font * 13 / 12
@@ -223,7 +226,7 @@ def styled(chart: Any, on: Canvas) -> Any:
             titleColor=FAINT,
             titleFontSize=font,
             symbolSize=130 * part * part,
-            rowPadding=5 * part,
+            rowPadding=(5 if on.width is None or on.width >= _NARROW else 2) * part,
             columnPadding=18 * part,
         )
     )

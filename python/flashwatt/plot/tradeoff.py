@@ -9,17 +9,20 @@ import altair as alt
 from flashwatt import _core
 from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
-from flashwatt.base.units import NOTHING
-from flashwatt.plot.axes import Figure, figures, word
+from flashwatt.base.units import NOTHING, setting
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import FAINT, INK, SHAPES, short
 from flashwatt.report import metrics
+from flashwatt.report.axes import Figure, figures, word
 from flashwatt.sweeps.results import Results
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from typing_extensions import Unpack
 
+    from flashwatt.base.labels import Labels
     from flashwatt.plot.style import Canvas, Look
     from flashwatt.report.metrics import Best
 
@@ -49,6 +52,7 @@ def tradeoff(
     best: tuple[Best | None, Best | None] = (None, None),
     color: str | None = None,
     shape: str | None = None,
+    labels: Mapping[str, Any] | Labels | None = None,
     **look: Unpack[Look],
 ) -> Chart:
     """Draw two figures of every point: means over seeds, bars for their 95 % confidence, a line for the Pareto front.
@@ -58,11 +62,13 @@ def tradeoff(
     erased, that differs by more than 0.5 % among the points. `best` gives the better end, "low" or "high", of `x` and
     of `y`; None takes the figure's own. `color` and `shape` are the keys of the grid that colours and shapes
     distinguish: the first ones with several values unless given. Legends name both; the subtitle names further keys,
-    which the tooltips of a page show. Further options are those of `Chart.restyle`. Raises `FlashwattError` for a
+    which the tooltips of a page show. `labels` renames axes, legends and what they list, as in `Results.to_latex`.
+    Further options are those of `Chart.restyle`. Raises `FlashwattError` for a
     figure or a key that is not in the results.
     """
     if not isinstance(results, Results):
         raise _core.FlashwattError(f"results: found {shown(results)}; expected the Results of a sweep")
+    called = results.labelled(labels)
     known("color", [color] if color else [], results.keys)
     known("shape", [shape] if shape else [], results.keys)
     x = x or _varying(results, _SPEED, besides=y)
@@ -73,19 +79,21 @@ def tradeoff(
     front = results.pareto(minimize=ends["low"], maximize=ends["high"])
     vary = [key for key in results.keys if means[key].n_unique() > 1]
     told = _told(vary, color, shape)
-    axes = figures(means, x), figures(means, y)
-    rows, line = _rows(means, results.keys, axes), _rows(front.sort(f"{x}.mean"), results.keys, axes)
+    axes = figures(means, x, called.name(x, word(x))), figures(means, y, called.name(y, word(y)))
+    rows = _rows(means, results.keys, axes, called)
+    line = _rows(front.sort(f"{x}.mean"), results.keys, axes, called)
+    names = {key: called.name(key, word(key)) for key in (x, y, *results.keys)}
     title = (
-        f"{word(y)} against {word(x)}: {len(front)} of {len(means)} points {'is' if len(front) == 1 else 'are'} best"
+        f"{names[y]} against {names[x]}: {len(front)} of {len(means)} points {'is' if len(front) == 1 else 'are'} best"
     )
     arrows = {"low": "less", "high": "more"}
-    wanted = " and ".join(f"{arrows[good[name]]} {word(name)}" for name in good)
+    wanted = " and ".join(f"{arrows[good[name]]} {names[name]}" for name in good)
     subtitle = f"Better: {wanted}. Ringed: no other point beats it. Bars: 95 % confidence over seeds."
     others = [key for key in vary if key not in told]
     more = (f"Not distinguished here: {', '.join(others)}.",) if others else ()
 
     def draw(on: Canvas) -> alt.LayerChart:
-        return _points(rows, line, axes, on, told=told, keys=results.keys)
+        return _points(rows, line, axes, on, told=told, names={key: names[key] for key in results.keys})
 
     return Chart(title[0].upper() + title[1:], (subtitle, *more), draw, "Point at a dot to see its values.", look)
 
@@ -108,15 +116,24 @@ def _told(keys: list[str], color: str | None, shape: str | None) -> list[str]:
     return [key for key in (first, second) if key]
 
 
-def _rows(means: pl.DataFrame, keys: list[str], axes: tuple[Figure, Figure]) -> list[dict[str, Any]]:
+def _rows(means: pl.DataFrame, keys: list[str], axes: tuple[Figure, Figure], labels: Labels) -> list[dict[str, Any]]:
     rows = []
     for row in means.drop_nulls([f"{axis.key}.mean" for axis in axes]).iter_rows(named=True):
-        point: dict[str, Any] = {_field(key): NOTHING if row[key] is None else row[key] for key in keys}
+        point: dict[str, Any] = {_field(key): _value(key, row[key], labels) for key in keys}
         for name, axis in zip("xy", axes, strict=True):
             mean, half = row[f"{axis.key}.mean"] / axis.size, (row[f"{axis.key}.ci95"] or 0) / axis.size
             point |= {name: short(mean), f"{name}_low": short(mean - half), f"{name}_high": short(mean + half)}
         rows.append(point)
     return rows
+
+
+def _value(key: str, value: Any, labels: Labels) -> Any:
+    """A value of the grid as legends have it: a number stays one, and in its order, unless it has a label."""
+    if value is None:
+        return NOTHING
+    text = setting(value)
+    label = labels.value(key, text)
+    return value if label == text else label
 
 
 def _field(key: str) -> str:
@@ -131,7 +148,7 @@ def _points(
     on: Canvas,
     *,
     told: list[str],
-    keys: list[str],
+    names: dict[str, str],
 ) -> alt.LayerChart:
     part, scale = on.font / 12, alt.Scale(zero=False, nice=True, padding=14 * on.font / 12)
     x = alt.X("x:Q", title=axes[0].title, scale=scale, axis=alt.Axis(grid=False, tickCount=on.ticks(90)))
@@ -144,7 +161,7 @@ def _points(
     bars_y = base.mark_rule(color=FAINT).encode(
         x=x, y=alt.Y("y_low:Q", scale=scale, title=axes[1].title), y2="y_high:Q"
     )
-    tooltip = [alt.Tooltip(f"{_field(name)}:N", title=name) for name in keys]
+    tooltip = [alt.Tooltip(f"{_field(name)}:N", title=called) for name, called in names.items()]
     tooltip += [
         alt.Tooltip(f"{name}:Q", title=axis.title, format=".5~g") for name, axis in zip("xy", axes, strict=True)
     ]
@@ -152,17 +169,17 @@ def _points(
     rings = ringed.mark_point(size=260 * part * part, color=INK, strokeWidth=1.2 * part).encode(x=x, y=y)
     plain = len(told) < 2  # noqa: PLR2004 - hollow shapes are seen where they lie on one another
     dots = base.mark_point(filled=plain, size=90 * part * part, strokeWidth=2 * part, opacity=0.9).encode(
-        x=x, y=y, tooltip=tooltip, **_channels(told, rows, on)
+        x=x, y=y, tooltip=tooltip, **_channels(told, rows, names, on)
     )
     drawn: alt.LayerChart = on.sized(alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots))
     return drawn
 
 
-def _channels(told: list[str], rows: list[dict[str, Any]], on: Canvas) -> dict[str, Any]:
+def _channels(told: list[str], rows: list[dict[str, Any]], names: dict[str, str], on: Canvas) -> dict[str, Any]:
     """Colours for the first key, shapes for the second, each with a legend under its name."""
     if not told:
         return {"color": alt.value(on.colours[0])}
-    legends = [on.legend({row[_field(key)] for row in rows}, 6, title=word(key)) for key in told]
+    legends = [on.legend({row[_field(key)] for row in rows}, 6, title=names[key]) for key in told]
     colours = alt.Scale(range=on.colours)
     channels: dict[str, Any] = {"color": alt.Color(f"{_field(told[0])}:N", scale=colours, legend=legends[0])}
     if len(told) > 1:

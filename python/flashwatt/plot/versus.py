@@ -9,11 +9,13 @@ import altair as alt
 import polars as pl
 
 from flashwatt import _core
+from flashwatt.base.labels import Labels
 from flashwatt.base.literals import label, shown
 from flashwatt.base.misspelt import known
-from flashwatt.plot.axes import Figure, figure, word
+from flashwatt.base.units import setting
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import DASHES, INK, SHAPES, short
+from flashwatt.report.axes import Figure, figure, word
 from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.statistics import mean_and_ci
 
@@ -58,6 +60,7 @@ def versus(
     log_y: bool = False,
     zero: bool | None = None,
     confidence: float = 0.95,
+    labels: Mapping[str, Any] | Labels | None = None,
     **look: Unpack[Look],
 ) -> Chart:
     """Draw a figure against a parameter: means over seeds with their confidence intervals (Student's t).
@@ -67,7 +70,8 @@ def versus(
     figure by its dotted key. `by` names the column, or columns, that lines or bars of different colours distinguish.
     `where` keeps the runs with these values of columns only. `log_x` and `log_y` make an axis logarithmic. `zero` says
     whether the axis of lines begins at 0; unless given it does so if a value is below half of the highest one. Bars
-    begin at 0. Further options are those of `Chart.restyle`. Runs that are not complete are left out.
+    begin at 0. `labels` renames axes, the legend and what it lists, as in `Results.to_latex`; a unit stays behind the
+    name of an axis. Further options are those of `Chart.restyle`. Runs that are not complete are left out.
 
     >>> chart = plot.versus(results, x="device.op_ratio", y="flash.write_amplification", by="gc.policy")
     >>> chart.restyle(width=252, title=None).save("wa.pdf")
@@ -77,12 +81,16 @@ def versus(
     """
     series = [by] if isinstance(by, str) else list(by or [])
     frame = _chosen(results, x, y, series, where or {})
-    means = _means(frame, x, y, series, confidence)
+    called = _labelled(results, frame, [x, *series], labels)
+    means = _means(frame, x, y, series, confidence, labels=called)
     numeric = frame[x].dtype.is_numeric()
-    axes = figure(x, [one.x for one in means] if numeric else []), figure(y, [one.mean for one in means])
+    axes = (
+        figure(x, [one.x for one in means] if numeric else [], called.name(x, word(x))),
+        figure(y, [one.mean for one in means], called.name(y, word(y))),
+    )
     _check_logarithms(means, (x, y), log_x=log_x, log_y=log_y, numeric=numeric)
     scales = _Scales(log_x, log_y, zero)
-    legend = ", ".join(map(word, series))
+    legend = ", ".join(called.name(key, word(key)) for key in series)
 
     def draw(on: Canvas) -> alt.LayerChart:
         rows = _rows(means, axes, numeric=numeric)
@@ -90,8 +98,19 @@ def versus(
             return _lines(rows, axes, legend, scales, on)
         return _bars(rows, axes, legend, scales, on)
 
-    title = f"{word(y)} against {word(x)}"
+    title = f"{called.name(y, word(y))} against {called.name(x, word(x))}"
     return Chart(title[0].upper() + title[1:], (_said(means, confidence),), draw, look=look)
+
+
+def _labelled(
+    results: Results | pl.DataFrame, frame: pl.DataFrame, keys: list[str], labels: Mapping[str, Any] | Labels | None
+) -> Labels:
+    """Take the labels: of anything in the results, or in the columns of a frame."""
+    if isinstance(results, Results):
+        return results.labelled(labels)
+    taken = labels if isinstance(labels, Labels) else Labels(labels)
+    taken.check(frame.columns, {key: [setting(one) for one in frame[key].unique(maintain_order=True)] for key in keys})
+    return taken
 
 
 def _chosen(results: Results | pl.DataFrame, x: str, y: str, by: list[str], where: Mapping[str, Any]) -> pl.DataFrame:
@@ -130,11 +149,14 @@ def _check_means(results: Results | pl.DataFrame, frame: pl.DataFrame, drawn: li
         raise _core.FlashwattError(f"a point has several runs of one seed, so something else varies; {remedy}")
 
 
-def _means(frame: pl.DataFrame, x: str, y: str, by: list[str], confidence: float) -> list[_Mean]:
+def _means(frame: pl.DataFrame, x: str, y: str, by: list[str], confidence: float, *, labels: Labels) -> list[_Mean]:
     means = []
     for keys, rows in frame.group_by([x, *by], maintain_order=True):
         mean, half = mean_and_ci(rows[y].cast(pl.Float64).to_list(), confidence)
-        means.append(_Mean(keys[0], ", ".join(str(one) for one in keys[1:] if one is not None), len(rows), mean, half))
+        there = [(key, one) for key, one in zip(by, keys[1:], strict=True) if one is not None]
+        series = ", ".join(labels.value(key, setting(one), str(one)) for key, one in there)
+        at = labels.value(x, keys[0]) if isinstance(keys[0], str) else keys[0]
+        means.append(_Mean(at, series, len(rows), mean, half))
     return means
 
 

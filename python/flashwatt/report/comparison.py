@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashwatt import _core
+from flashwatt.base.labels import Labels
 from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.units import NOTHING, setting
@@ -100,24 +101,36 @@ class Comparison:
         ]
         return pl.DataFrame([column(key, [row[key] for row in rows]) for key in rows[0]])
 
-    def to_latex(self) -> str:
+    def to_latex(self, *, labels: Mapping[str, Any] | None = None) -> str:
         r"""Give the comparison as a table in LaTeX (package booktabs): a column for each report, the best in bold.
 
-        Each figure has one unit for its row.
+        Each figure has one unit for its row. `labels` renames rows and the texts of settings, as in `Results.to_latex`;
+        a column is called as its report is.
         """
         from flashwatt.report import latex
+        from flashwatt.report.axes import heads, word
+
+        settings = self.settings()
+        called = Labels(labels)
+        called.check(
+            [row.key for row in self.figures()], {row.key: [one.text for one in row.cells] for row in settings}
+        )
 
         figures = []
         for row in self.figures():
             metric = metric_of(row.key)
             unit, cells = latex.numbers(metric, row.values)
             best = [rf"\textbf{{{cell}}}" if one.best else cell for cell, one in zip(cells, row.cells, strict=True)]
-            figures.append([latex.heading(latex.escape(metric.name), unit), *best])
-        settings = [
-            [latex.escape(row.key), *(latex.escape(cell.text) for cell in row.cells)] for row in self.settings()
+            figures.append([latex.heading(latex.escape(called.name(row.key, word(row.key))), unit), *best])
+        set_to = [
+            [
+                latex.escape(called.name(row.key, words)),
+                *(latex.escape(called.value(row.key, one.text)) for one in row.cells),
+            ]
+            for row, words in zip(settings, heads([row.key for row in settings]), strict=True)
         ]
         head = ["", *map(latex.escape, self.reports)]
-        return latex.table(head, [rows for rows in (figures, settings) if rows], "one column for each report")
+        return latex.table(head, [rows for rows in (figures, set_to) if rows], "one column for each report")
 
     def figures(self) -> list[Row]:
         """Give the rows of figures that any report has a value other than 0 of, and those that were asked for."""

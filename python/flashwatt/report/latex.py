@@ -6,11 +6,11 @@ without pandas, which this one does not need otherwise.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from flashwatt.base.digits import rounded
 from flashwatt.base.plain import plain
-from flashwatt.base.units import prefix
+from flashwatt.report.metrics import scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,10 +35,6 @@ _ESCAPED = {
     "–": "--",
     "…": r"\dots{}",
 }
-_BASES = {"ns": (1e9, "s"), "mA": (1e3, "A"), "bytes": (1.0, "B")}
-"""Units of the report by units that take a prefix."""
-_PREFIXED = ("s", "A", "B", "J", "W", "V")
-_DIGITS, _DECIMALS_MAX = 3, 5
 
 
 def escape(text: str) -> str:
@@ -79,40 +75,18 @@ def numbers(
     r"""Give a figure's unit, one for all values, and the values as LaTeX: `12.3`, with halves of intervals
     `$12.3 \pm 0.4$`.
 
-    The smallest value has three significant digits and the smallest half one, as far as five decimals go.
+    Each cell has the digits of its own interval, as `flashwatt.base.digits` rounds it.
     """
     halves = halves or [None] * len(values)
-    divisor, unit = _unit(metric, values)
-    scaled = [None if value is None else value / divisor for value in values]
-    around = [None if half is None else half / divisor for half in halves]
-    decimals = max(_decimals(scaled, _DIGITS), _decimals(around, 1))
-    return unit, [_number(value, half, decimals) for value, half in zip(scaled, around, strict=True)]
+    divisor, unit = scale(metric.unit, values)
+    return escape(unit), [_number(value, half, divisor) for value, half in zip(values, halves, strict=True)]
 
 
-def _unit(metric: Metric, values: Sequence[float | None]) -> tuple[float, str]:
-    """What to divide values by, and the unit of the result."""
-    per, base = _BASES.get(metric.unit, (1.0, metric.unit))
-    if base not in _PREFIXED:
-        return per, escape(base)
-    size, sign = prefix(max((abs(value) / per for value in values if value is not None), default=0))
-    if base == "s" and size > 1:
-        size, sign = 1.0, ""  # no one counts in kiloseconds
-    return per * size, escape(f"{sign}{base}")
-
-
-def _decimals(values: Iterable[float | None], digits: int) -> int:
-    """The decimals with which the smallest of the values that are not 0 has this number of significant digits."""
-    there = [abs(value) for value in values if value and math.isfinite(value)]
-    if not there or all(value == int(value) for value in there):
-        return 0
-    return max(0, min(_DECIMALS_MAX, digits - 1 - math.floor(math.log10(min(there)))))
-
-
-def _number(value: float | None, half: float | None, decimals: int) -> str:
+def _number(value: float | None, half: float | None, divisor: float) -> str:
     if value is None:
         return NOTHING
-    text = f"{value:.{decimals}f}"
-    text = text.lstrip("-") if not float(text) else text
-    if half is None:
+    scaled = int(value) if divisor == 1 and value == round(value, 0) else value / divisor  # numbers of things
+    text, around = rounded(scaled, None if half is None else half / divisor)
+    if around is None:
         return f"${text}$" if text.startswith("-") else text
-    return rf"${text} \pm {half:.{decimals}f}$"
+    return rf"${text} \pm {around}$"

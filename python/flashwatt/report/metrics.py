@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from flashwatt.base.digits import rounded
 from flashwatt.base.literals import leaves
-from flashwatt.base.units import count, duration, number, si
+from flashwatt.base.units import NOTHING, count, duration, number, prefix, si
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from flashwatt.base.files import Json
 
@@ -194,6 +195,33 @@ def _of_list(key: str) -> Metric | None:
 
 _WRITTEN = {"data_bytes": "data written", "metadata_bytes": "metadata written"}
 """Words for the figures of `files.written`."""
+
+
+_BASES = {"ns": (1e9, "s"), "mA": (1e3, "A"), "bytes": (1.0, "B")}
+"""Units of the report by units that take a prefix."""
+_PREFIXED = ("s", "A", "B", "J", "W", "V", "F")
+
+
+def scale(unit: str, values: Sequence[float | None]) -> tuple[float, str]:
+    """Choose one prefix for values of a unit by the largest; give the divisor and the unit of the result."""
+    per, base = _BASES.get(unit, (1.0, unit))
+    if base not in _PREFIXED:
+        return per, base
+    size, sign = prefix(max((abs(value) / per for value in values if value is not None), default=0))
+    if base == "s" and size > 1:
+        size, sign = 1.0, ""  # no one counts in kiloseconds
+    return per * size, f"{sign}{base}"
+
+
+def with_interval(metric: Metric, mean: float | None, half: float | None) -> str:
+    """Write a mean with half of its interval, `4.96 ± 0.02` or `11,040 ± 80 IOPS`; without one as `metric.write`."""
+    if mean is None:
+        return NOTHING
+    if half is None:
+        return metric.write(mean)
+    divisor, unit = scale(metric.unit, [mean])
+    text, around = rounded(mean / divisor, half / divisor, grouped=True)
+    return f"{text} ± {around}{' /s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
 def has_best(key: str) -> bool:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from flashwatt.base.digits import changes
+from flashwatt.base.labels import Labels
 from flashwatt.base.units import NOTHING, count
-from flashwatt.report.metrics import metric_of, resolution
+from flashwatt.report.metrics import metric_of, resolution, with_interval
 from flashwatt.report.table import emit
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
 from flashwatt.sweeps.paired import columns_of
@@ -24,18 +26,22 @@ CONFIDENCE = 0.95
 
 
 def show_differences(
-    results: Results, baseline: Mapping[str, Any], metrics: Sequence[str] = (), console: Console | None = None
+    results: Results,
+    baseline: Mapping[str, Any],
+    metrics: Sequence[str] = (),
+    console: Console | None = None,
+    labels: Labels | None = None,
 ) -> None:
     """Print how points differ from the baseline's: changes in per cent, with intervals; `*` where these leave out 0.
 
     A figure that can be 0 has its difference instead, in its own unit. `Results.differences` says what is compared.
     """
-    console = console or stdout()
+    console, labels = console or stdout(), labels or Labels()
     chosen = list(metrics) or [key for key in results.headlines if key in results.metrics]
     rows = results.differences(baseline, chosen, confidence=CONFIDENCE).to_dicts()
-    keys = key_columns(results.keys, rows)
+    keys = key_columns(results.keys, rows, labels)
     left = [one for one in keys if one.varies or one.key in baseline]
-    figures = [Column(key, short_name(key), [changed(row, key) for row in rows]) for key in chosen]
+    figures = [Column(key, labels.name(key, short_name(key)), [changed(row, key) for row in rows]) for key in chosen]
     figures = [one for one in figures if metrics or set(one.cells) - {NOTHING, "="}]
     hidden = emit_columns([*left, *_pairs(rows)], figures, console, whole=bool(metrics))
     if hidden:
@@ -68,13 +74,12 @@ def changed(row: Mapping[str, Any], key: str) -> str:
     if not difference and not half:
         return "="
     if ratio is None:
-        write = metric_of(key).write
-        around = "" if half is None else f" ±{write(half)}"
-        return f"{difference:+.3g}"[0] + write(abs(difference)) + around + _mark(difference, half)
+        return f"{difference:+.3g}"[0] + with_interval(metric_of(key), abs(difference), half) + _mark(difference, half)
+    mean, bounds = changes(ratio, low, high)
     if low is None:
-        return percent(ratio)
+        return f"{mean} %"
     certain = not low <= 1 <= high and abs(ratio - 1) > resolution(key)
-    return f"{percent(ratio)} [{_points(low)}, {_points(high)}]" + (" *" if certain else "")
+    return f"{mean} % [{', '.join(bounds)}]" + (" *" if certain else "")
 
 
 def _mark(difference: float, half: float | None) -> str:
@@ -83,9 +88,4 @@ def _mark(difference: float, half: float | None) -> str:
 
 def percent(ratio: float) -> str:
     """Write a ratio as a change in per cent."""
-    return f"{_points(ratio)} %"
-
-
-def _points(ratio: float) -> str:
-    change = 100 * (ratio - 1)
-    return f"{change:+.1f}".replace("+0.0", "0.0").replace("-0.0", "0.0")
+    return f"{changes(ratio)[0]} %"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
+from flashwatt.base.labels import Labels
 from flashwatt.base.units import NOTHING, setting
-from flashwatt.report.metrics import metric_of
+from flashwatt.report.axes import figure, word
 from flashwatt.report.table import emit, new_table
 
 if TYPE_CHECKING:
@@ -54,9 +55,38 @@ def emit_columns(left: list[Column], figures: list[Column], console: Console, *,
     return [] if whole else [one for block in blocks[1:] for one in block]
 
 
-def key_columns(keys: Sequence[str], rows: list[dict[str, Any]]) -> list[Column]:
-    """The columns of the grid's keys, called by the last parts of these where that tells them apart."""
-    return [Column(key, name, [_value(row[key]) for row in rows]) for key, name in zip(keys, _short(keys), strict=True)]
+def key_columns(keys: Sequence[str], rows: list[dict[str, Any]], labels: Labels | None = None) -> list[Column]:
+    """The columns of the grid's keys, called by the last parts of these where that tells them apart.
+
+    One whose numbers have a unit is called by words and the unit, which the numbers are in.
+    """
+    labels = labels or Labels()
+    return [
+        _key_column(key, name, [row[key] for row in rows], labels) for key, name in zip(keys, _short(keys), strict=True)
+    ]
+
+
+def _key_column(key: str, name: str, values: list[Any], labels: Labels) -> Column:
+    head, texts = in_words(key, values, labels)
+    if head == word(key):  # no unit
+        head = name
+    return Column(key, labels.name(key, head), texts)
+
+
+def in_words(key: str, values: Sequence[Any], labels: Labels, called: str = "") -> tuple[str, list[str]]:
+    """Give a key of the grid in words with the unit of its values, and the values in this unit, or their labels."""
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) < len([value for value in values if value is not None]):
+        numbers = []  # a text among them has no unit
+    axis = figure(key, numbers, called or None)
+    head, size = (axis.title, axis.size) if numbers else (called or word(key), 1)
+    return head, [_in_words(key, value, size, labels) for value in values]
+
+
+def _in_words(key: str, value: Any, size: float, labels: Labels) -> str:
+    if value is None:
+        return NOTHING
+    return labels.value(key, setting(value), setting(value if size == 1 else value / size))
 
 
 def _blocks(left: list[Column], figures: list[Column], console: Console) -> Iterator[list[Column]]:
@@ -89,11 +119,4 @@ def _short(keys: Sequence[str]) -> Sequence[str]:
 
 def short_name(key: str) -> str:
     """Give the name of a figure as the head of a column has room for it."""
-    name = metric_of(key).name
-    return name.replace(" latency, ", " ").replace("amplification", "ampl.")
-
-
-def _value(value: Any) -> str:
-    if value is None:  # a point of a grid without this key
-        return NOTHING
-    return setting(value)
+    return word(key).replace(" latency, ", " ").replace("amplification", "ampl.")

@@ -13,9 +13,11 @@ import polars as pl
 from flashwatt import _core
 from flashwatt.base.files import parse_json, printable
 from flashwatt.base.frames import column
+from flashwatt.base.labels import Labels
 from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
+from flashwatt.base.units import setting
 from flashwatt.report.earlier import read_as_today
 from flashwatt.report.keys import figures, is_figure, meanings
 from flashwatt.report.metrics import HEADLINES, OF_CUTS, OF_FILES, flat, listed, listed_parts
@@ -250,32 +252,60 @@ class Results:
         ]
         return pl.DataFrame([column(key, [row[key] for row in rows]) for key in (rows[0] if rows else ())])
 
-    def to_latex(self, metrics: Sequence[str] | None = None, *, confidence: float = 0.95, per_run: bool = False) -> str:
+    def labelled(self, labels: Mapping[str, Any] | Labels | None) -> Labels:
+        """Take labels of keys, values and figures. Raises `FlashwattError` for one of something that is not here."""
+        taken = labels if isinstance(labels, Labels) else Labels(labels)
+        if taken:
+            frame = self._made()
+            there = {key: frame[key].unique(maintain_order=True).to_list() for key in self.keys}
+            texts = {key: [setting(one) for one in values if one is not None] for key, values in there.items()}
+            taken.check((*self.metrics, *figures()), texts)
+        return taken
+
+    def to_latex(
+        self,
+        metrics: Sequence[str] | None = None,
+        *,
+        confidence: float = 0.95,
+        per_run: bool = False,
+        labels: Mapping[str, Any] | Labels | None = None,
+    ) -> str:
         r"""Give `summary`, or with `per_run` the runs, as a table in LaTeX (package booktabs): cells `$12.3 \pm 0.4$`.
 
-        Each figure has one unit for its column. Raises `FlashwattError` for a name that no report can have.
+        Each figure has one unit for its column, and each cell the digits of its own interval. `labels` renames heads
+        and values: `{"gc.policy": "Collector", "cost_benefit": "cost-benefit"}`. Raises `FlashwattError` for a name
+        that no report can have, and for a label of something that is not in the table.
         """
         from flashwatt.sweeps.table import points_table
 
         metrics = self.headlines if metrics is None else metrics
+        called = self.labelled(labels)
         if per_run:
-            return points_table(self.runs(metrics), self.keys, metrics, "one row for each run")
+            return points_table(self.runs(metrics), self.keys, metrics, "one row for each run", called)
         said = (
             f"means over {self.replicates} seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
         )
-        return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said)
+        return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said, called)
 
     def differences_to_latex(
-        self, baseline: Mapping[str, Any], metrics: Sequence[str] | None = None, *, confidence: float = 0.95
+        self,
+        baseline: Mapping[str, Any],
+        metrics: Sequence[str] | None = None,
+        *,
+        confidence: float = 0.95,
+        labels: Mapping[str, Any] | Labels | None = None,
     ) -> str:
-        """Give `differences` as a table in LaTeX (package booktabs): changes in per cent with their intervals."""
+        """Give `differences` as a table in LaTeX (package booktabs): changes in per cent with their intervals.
+
+        `labels` is that of `to_latex`.
+        """
         from flashwatt.sweeps.table import differences_table
 
         metrics = self.headlines if metrics is None else metrics
         frame = self.differences(baseline, metrics, confidence=confidence)
         base = ", ".join(f"{key} = {value}" for key, value in baseline.items())
         said = f"change from {base}, paired by seed, [{100 * confidence:g} % confidence interval (Student)]"
-        return differences_table(frame, self.keys, metrics, confidence, said)
+        return differences_table(frame, self.keys, metrics, confidence, said, labels=self.labelled(labels))
 
     def pareto(self, *, minimize: Sequence[str] = (), maximize: Sequence[str] = ()) -> pl.DataFrame:
         """The points that no other point beats in the means of these metrics; rows as in `summary`."""

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.files import read_text
-from flashwatt.base.literals import flattened, leaves, shown
+from flashwatt.base.labels import Labels
+from flashwatt.base.literals import flattened, label, leaves, shown
 from flashwatt.base.missing import no_such, printable
 from flashwatt.base.misspelt import known
 from flashwatt.base.scripts import without_lines
+from flashwatt.base.units import setting
 from flashwatt.config.config import Config, parse_toml
 from flashwatt.config.reference import numbered, presets
 from flashwatt.runs import interval_ns
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Source
     from flashwatt.sweeps.task import Task
 
-_KEYS = ("base", "grid", "seeds", "workers", "series", "latency")
+_KEYS = ("base", "grid", "seeds", "workers", "series", "latency", "labels")
 _CONFIG_TABLES = {"device", "workload", "run", "ftl", "gc", "wear", "controller", "energy", "write_buffer", "recovery"}
 _FAULTS_SHOWN = 20
 
@@ -50,6 +52,8 @@ class Study:
     series: bool | int = False
     latency: bool = False
     """Keep the histogram of latencies of each run, for `Results.quantiles`."""
+    labels: Labels = field(default_factory=Labels)
+    """What keys, figures and values are called in tables and pictures."""
     name: str = "<study>"
     text: str = field(default="", repr=False)
     """The content of the file, in which messages look up the lines of keys."""
@@ -64,6 +68,7 @@ class Study:
         workers: int | None = None,
         series: bool | int = False,
         latency: bool = False,
+        labels: Mapping[str, Any] | None = None,
         name: str = "<study>",
         text: str = "",
     ) -> Study:
@@ -82,7 +87,10 @@ class Study:
                 raise _core.FlashwattError(f"{place}grid.run.seed: the study has `seeds` as well")
         interval_ns(series)
         _check_size(f"{name}: " if text else "", grids, replicates)
-        return cls(Config.of(base), grids, replicates, workers, series, latency, name, text)
+        called = Labels(labels, f"{_place(name, text, 'labels')}labels")
+        whole = cls(Config.of(base), grids, replicates, workers, series, latency, called, name, text)
+        whole.check_labels(called)
+        return whole
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Study:
@@ -116,6 +124,13 @@ class Study:
             if one not in there:
                 there.append(one)
         return values
+
+    def check_labels(self, labels: Labels) -> None:
+        """Raise `FlashwattError` for a label of something that this study has not."""
+        if labels:
+            from flashwatt.report.keys import figures
+
+            labels.check(figures(), {key: [setting(_cell(one)) for one in values] for key, values in self.grid.items()})
 
     @property
     def has_base(self) -> bool:
@@ -173,6 +188,11 @@ class Study:
         return without_lines(message)
 
 
+def _cell(value: Any) -> Any:
+    """A value of the grid as a table has it."""
+    return label(value) if isinstance(value, dict | list) else value
+
+
 def _check_keys(name: str, text: str, content: dict[str, Any]) -> None:
     """Refuse a file with other keys than those of a study; a configuration is called one."""
     if not set(content) & set(_KEYS) and set(content) & _CONFIG_TABLES:
@@ -206,7 +226,7 @@ def _listed(point: dict[str, Any]) -> str:
 
 
 def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
-    """The keys that are numbers or lists of them, as they are."""
+    """The keys that are numbers or lists of them, and the labels, as they are."""
     expected = {
         "seeds": "a whole number or a list of them",
         "workers": "a whole number",
@@ -214,6 +234,8 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
         "latency": "true or false",
     }
     for key, value in content.items():
+        if key == "labels":  # `Labels` checks them
+            continue
         whole = type(value) is int and key != "latency"
         whole = whole or (key in ("series", "latency") and isinstance(value, bool))
         several = key == "seeds" and isinstance(value, list) and all(type(one) is int for one in value)

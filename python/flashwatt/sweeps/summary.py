@@ -6,23 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from flashwatt.base.labels import Labels
 from flashwatt.base.units import count
 from flashwatt.report.comparable import distinct_warnings, map_unit_bytes, unlike_map_units
-from flashwatt.report.metrics import metric_of, resolution
+from flashwatt.report.metrics import metric_of, resolution, with_interval
 from flashwatt.report.table import emit, show_warnings
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
 from flashwatt.sweeps.seeds import varied_by_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
     from flashwatt.sweeps.results import Results
 
+_NEARLY = 0.005
+"""Figures that differ by less than this share of the highest one are shown behind those that differ by more."""
+
 
 def show_summary(
-    results: Results, console: Console | None = None, metrics: Sequence[str] = (), *, per_run: bool = False
+    results: Results,
+    console: Console | None = None,
+    metrics: Sequence[str] = (),
+    *,
+    per_run: bool = False,
+    labels: Labels | None = None,
 ) -> None:
     """Print the points of a sweep: means over their seeds, with intervals, or a row for each run.
 
@@ -31,9 +40,10 @@ def show_summary(
     What is the same in every row is said once, below. Raises `FlashwattError` for a figure that no run has.
     """
     console = console or stdout()
-    keys, fixed, figures = _columns(results, metrics, per_run=per_run)
-    same = [one for one in (*keys, *figures) if not one.varies]
+    keys, fixed, figures = _columns(results, metrics, labels or Labels(), per_run=per_run)
+    same = [one for one in (*keys, *fixed, *figures) if not one.varies]
     keys = [one for one in keys if one.varies] or keys
+    fixed = [one for one in fixed if one.varies]
     shown = [one for one in figures if one.varies] or figures
     hidden = emit_columns([*keys, *fixed], shown, console, whole=bool(metrics))
     for line in (*_said_once(same, hidden), _explained(results, per_run=per_run)):
@@ -43,18 +53,30 @@ def show_summary(
 
 
 def _columns(
-    results: Results, metrics: Sequence[str], *, per_run: bool
+    results: Results, metrics: Sequence[str], labels: Labels, *, per_run: bool
 ) -> tuple[list[Column], list[Column], list[Column]]:
-    """The columns of the grid's keys, the fixed ones, and those of the figures."""
+    """The columns of the grid's keys, the fixed ones, and those of the figures: asked for, or the most different."""
     chosen = list(metrics) or [key for key in results.headlines if key in results.metrics]
     frame = results.runs(chosen) if per_run else results.summary(chosen)
     rows = frame.to_dicts()
+    there = [key for key in chosen if metrics or frame[_values(key, per_run=per_run)].count()]
+    if not metrics:
+        there.sort(key=lambda key: nearly_equal(row[_values(key, per_run=per_run)] for row in rows))
     figures = [
-        Column(key, short_name(key), [_figure(row, key, per_run=per_run) for row in rows])
-        for key in chosen
-        if metrics or frame[key if per_run else f"{key}.mean"].count()
+        Column(key, labels.name(key, short_name(key)), [_figure(row, key, per_run=per_run) for row in rows])
+        for key in there
     ]
-    return key_columns(results.keys, rows), list(_fixed(results, rows, per_run=per_run)), figures
+    return key_columns(results.keys, rows, labels), list(_fixed(results, rows, per_run=per_run)), figures
+
+
+def _values(key: str, *, per_run: bool) -> str:
+    return key if per_run else f"{key}.mean"
+
+
+def nearly_equal(values: Iterable[float | None]) -> bool:
+    """Whether values differ by so little that they are no choice, as the rate at which the requests of a trace come."""
+    there = [value for value in values if value is not None]
+    return not there or max(there) - min(there) <= _NEARLY * max(map(abs, there))
 
 
 def _fixed(results: Results, rows: list[dict[str, Any]], *, per_run: bool) -> Iterator[Column]:
@@ -88,16 +110,14 @@ def _explained(results: Results, *, per_run: bool) -> str:
 
 
 def _figure(row: dict[str, Any], key: str, *, per_run: bool) -> str:
-    """A figure of a run, or the mean of several with half its interval in per cent.
+    """A figure of a run, or the mean of several with half its interval, in the digits of the interval.
 
-    The interval of a quantile is no narrower than the bins of the histogram: `±<0.8 %`.
+    The interval of a quantile is no narrower than the bins of the histogram: `2.05 ±<0.02 ms`.
     """
     metric = metric_of(key)
     if per_run:
         return metric.write(row[key])
     mean, half = row[f"{key}.mean"], row[f"{key}.ci95"]
     if mean and half is not None and half < resolution(key) * mean:
-        return f"{metric.write(mean)} ±<{100 * resolution(key):.1f} %"
-    if not mean or not half:
-        return metric.write(mean)
-    return f"{metric.write(mean)} ±{100 * half / abs(mean):4.1f} %"
+        return with_interval(metric, mean, resolution(key) * mean).replace("± ", "±<")
+    return with_interval(metric, mean, half)

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from flashwatt.base.units import setting
+from flashwatt.base.digits import changes
 from flashwatt.report import latex
+from flashwatt.report.axes import heads, word
 from flashwatt.report.metrics import metric_of, resolution
+from flashwatt.sweeps.columns import in_words
 from flashwatt.sweeps.paired import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
+    from flashwatt.base.labels import Labels
 
-def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], comment: str) -> str:
+
+def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], comment: str, labels: Labels) -> str:
     """Write a frame as `Results.summary` or `Results.runs` gives it.
 
     Keys that have one value in all rows are left out, unless all of them do, and so is the number of runs. Each figure
     has one unit for the whole column; a figure without any value has no column.
     """
     varying = [key for key in keys if frame[key].n_unique() > 1] or list(keys)
-    columns: list[tuple[str, list[str]]] = [
-        (latex.escape(key), [latex.escape(_value(one)) for one in frame[key]])
-        for key in (*varying, *(key for key in ("seed", "runs") if key in frame.columns and frame[key].n_unique() > 1))
-    ]
+    others = [key for key in ("seed", "runs") if key in frame.columns and frame[key].n_unique() > 1]
+    columns = [*_keys(frame, varying, labels), *((key, [str(one) for one in frame[key]]) for key in others)]
     for name in metrics:
         of_mean = f"{name}.mean" in frame.columns
         means = frame[f"{name}.mean" if of_mean else name].to_list()
@@ -36,24 +38,35 @@ def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str
                 halves = [half if half is None else max(half, resolution(name) * mean) for mean, half in pairs]
             metric = metric_of(name)
             unit, cells = latex.numbers(metric, means, halves)
-            columns.append((latex.heading(latex.escape(metric.name), unit), cells))
+            columns.append((latex.heading(_title(name, labels), unit), cells))
     rows = list(zip(*(cells for _, cells in columns), strict=True))
     return latex.table([head for head, _ in columns], [rows], comment)
 
 
+def _keys(frame: pl.DataFrame, keys: Sequence[str], labels: Labels) -> Iterator[tuple[str, list[str]]]:
+    """The columns of the grid's keys, in words and units."""
+    for key, words in zip(keys, heads(keys), strict=True):
+        head, texts = in_words(key, frame[key].to_list(), labels, labels.name(key, words))
+        yield latex.escape(head), [latex.escape(text) for text in texts]
+
+
+def _title(name: str, labels: Labels) -> str:
+    return latex.escape(labels.name(name, word(name)))
+
+
 def differences_table(
-    frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], confidence: float, comment: str
+    frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], confidence: float, comment: str, *, labels: Labels
 ) -> str:
     r"""Write a frame as `Results.differences` gives it: a figure's change in per cent with the bounds of its interval.
 
     A figure that has no ratios, as one that can be 0, has its difference, `$1.2 \pm 0.3$`, in the unit of its column.
     """
     varying = [key for key in keys if frame[key].n_unique() > 1] or list(keys)
-    columns = [(latex.escape(key), [latex.escape(_value(one)) for one in frame[key]]) for key in varying]
+    columns = list(_keys(frame, varying, labels))
     for name in metrics:
         names = columns_of(name, confidence)
         metric = metric_of(name)
-        title = latex.escape(metric.name)
+        title = _title(name, labels)
         if frame[names["difference"]].count() == 0:
             continue
         if frame[names["ratio"]].count() < frame[names["difference"]].count():
@@ -67,14 +80,8 @@ def differences_table(
 
 
 def _change(ratio: float | None, low: float | None, high: float | None) -> str:
-    """A ratio and its interval as changes in per cent."""
-    if ratio is None:
+    """A ratio and its interval as changes in per cent, in the digits of half the interval."""
+    mean, bounds = changes(ratio, low, high)
+    if mean is None:
         return latex.NOTHING
-    mean, *bounds = (f"{100 * (one - 1):+.1f}" for one in (ratio, low, high) if one is not None)
     return f"${mean}$" + (f" $[{', '.join(bounds)}]$" if bounds else "")
-
-
-def _value(value: Any) -> str:
-    if value is None:
-        return latex.NOTHING
-    return setting(value)

@@ -8,7 +8,7 @@ from flashwatt.base.units import prefix
 from flashwatt.report import metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
@@ -74,16 +74,23 @@ def _of_name(parts: list[str]) -> str:
     return _said(name)
 
 
-def figure(key: str, values: Iterable[float]) -> Figure:
-    """Choose the prefix of an axis by the largest of its values."""
+def figure(key: str, values: Iterable[float], called: str | None = None) -> Figure:
+    """Choose the prefix of an axis by the largest of its values; `called` replaces its words, not its unit."""
     there = [abs(value) for value in values]
     size, unit = _scaled(_unit_of(key), max(there, default=0), whole_kib=_in_kib(there))
-    return Figure(key, size, f"{word(key)} ({unit})" if unit else word(key))
+    name = word(key) if called is None else called
+    return Figure(key, size, f"{name} ({unit})" if unit else name)
 
 
-def figures(means: pl.DataFrame, key: str) -> Figure:
+def heads(keys: Sequence[str]) -> list[str]:
+    """Give keys of the configuration in words; those that share their words keep their keys."""
+    words = [word(key) for key in keys]
+    return [one if words.count(one) == 1 else key for key, one in zip(keys, words, strict=True)]
+
+
+def figures(means: pl.DataFrame, key: str, called: str | None = None) -> Figure:
     """The axis of a figure in a summary, by its means."""
-    return figure(key, means[f"{key}.mean"].drop_nulls())
+    return figure(key, means[f"{key}.mean"].drop_nulls(), called)
 
 
 def _unit_of(key: str) -> str:
