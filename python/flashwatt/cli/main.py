@@ -24,6 +24,7 @@ from flashwatt.cli.model import model
 from flashwatt.cli.next_step import follow
 from flashwatt.cli.reproduce import reproduce
 from flashwatt.cli.run import price, run
+from flashwatt.cli.sections import Sectioned
 from flashwatt.cli.standin import standin
 from flashwatt.cli.sweep import compare, sweep
 from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, open_streams, say
@@ -85,13 +86,13 @@ def _fail(error: OSError) -> NoReturn:
     fail(unread(os.fsdecode(error.filename), error))
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(_core.__version__, message="flashwatt %(version)s")
 def cli() -> None:
     """Simulate an SSD, a hard disk or an array under a workload: speed, wear, and energy by component and cause."""
 
 
-@cli.command()
+@cli.command(hidden=True)
 def version() -> None:
     """Print the version."""
     click.echo(f"flashwatt {_core.__version__}")

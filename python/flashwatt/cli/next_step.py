@@ -110,7 +110,8 @@ def _after_dio(options: Options) -> str:
     if options["out"] is None:
         return "--out DIR keeps the result and draws it; flashwatt compare lays several side by side"
     out = _quoted(options["out"])
-    return f"open {_quoted(options['out'] / 'dio.html')}; flashwatt compare {out} OTHER; flashwatt battery {out}"
+    page = _quoted(options["out"] / "dio.html")
+    return f"open {page}; flashwatt compare {out} OTHER; flashwatt compare {out} --battery 50"
 
 
 def _after_battery(_options: Options) -> str:

@@ -16,6 +16,7 @@ from flashwatt.cli import completion
 from flashwatt.cli.checks import LOGS, SlowStart, check, check_content
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
+from flashwatt.cli.sections import Panelled
 from flashwatt.cli.sources import FIO_JOB, PROGRAM, SOURCE, opened, split
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -77,7 +78,7 @@ _format = click.option(
 _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace records that cannot be read.")
 
 
-@click.command()
+@click.command(cls=Panelled)
 @click.argument("files", type=SOURCE, nargs=-1, metavar="[CONFIG.toml] [TRACE]...")
 @preset_option
 @click.option(

@@ -12,6 +12,7 @@ from flashwatt.base import marks
 from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
+from flashwatt.cli.battery import show_battery
 from flashwatt.cli.beside import compare_results
 from flashwatt.cli.formats import formatted, label_option, names
 from flashwatt.cli.options import blamed, workers_option
@@ -273,9 +274,17 @@ def _complain(results: Results) -> None:
     help="Only these figures or settings, by dotted keys or tables: energy_j, latency_ns.read.p99_9.",
 )
 @click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Draw the comparison in a page, too.")
+@click.option(
+    "--battery",
+    type=float,
+    metavar="WH",
+    help="Print instead how many gigabytes a battery of WH watt-hours moves: Wh × 3600 J over J/MB.",
+)
 @formatted
 @force
-def compare(reports: tuple[Path, ...], only: list[str], html: Path | None, format_: str, force: bool) -> None:
+def compare(
+    reports: tuple[Path, ...], only: list[str], html: Path | None, format_: str, *, force: bool, battery: float | None
+) -> None:
     """Lay reports side by side: their figures, and the differences of their configurations.
 
     REPORT is a report.json, or a directory with one. The best value of each figure is green; the others say how far
@@ -285,6 +294,11 @@ def compare(reports: tuple[Path, ...], only: list[str], html: Path | None, forma
     Results of `flashwatt dio` are compared by pattern and size. Their figures for --only are mb_s, iops, mean, p50,
     p99, max, w, j_per_mb, mb_per_j and iops_per_w; there is no LaTeX of them.
     """
+    if battery is not None:
+        if only or html or format_ == "latex":
+            raise click.UsageError("--battery prints a table of its own, as table, json or csv; expected it alone")
+        show_battery(reports, battery, format_, option="--battery")
+        return
     from flashwatt.dio.result import is_result
     from flashwatt.report.comparison import Comparison, labels
     from flashwatt.report.report import Report

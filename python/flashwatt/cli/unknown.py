@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from flashwatt.cli.sections import HIDDEN
+
 _NEAR = 0.8
 _INSTEAD = {
     "plot": "pictures come with `flashwatt run … --series --out DIR`, those of a trace with `flashwatt trace plot`",
@@ -64,7 +66,7 @@ def _key(option: str) -> str | None:
 def unknown_command(name: str, context: click.Context) -> str:
     """Say that a command is unknown, with those there are and the one that may be meant."""
     group = context.command
-    commands = list(group.commands) if isinstance(group, click.Group) else []
+    commands = [one for one in group.commands if one not in HIDDEN] if isinstance(group, click.Group) else []
     start = f"unknown command; found {name}; "
     if name in _INSTEAD and context.parent is None:
         return start + _INSTEAD[name]
