@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 import flashwatt
-from flashwatt.plot.chart import Chart
+from flashwatt.plot.chart import Chart, both_schemes
 from flashwatt.report.table import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+NARROW = 350
+"""Pixels of a picture for a phone."""
 WIDTH = 80
 """Columns of the tables of reports."""
 
@@ -61,9 +63,11 @@ def run(cell: str, names: dict[str, Any]) -> tuple[str, Any]:
 def shown(value: Any, stem: str, pictures: dict[str, str]) -> Iterator[str]:
     """Lay out the value of a cell: a plot as a picture, a report as its table, everything else as text."""
     if isinstance(value, Chart):
-        name = f"{stem}_{len(pictures) + 1}.svg"
-        pictures[name] = value.svg()
-        picture = f'<img class="figure" src="{name}" alt="{html.escape(value.title)}">'
+        name = f"{stem}_{len(pictures) // 2 + 1}.svg"
+        small = name.replace(".svg", "-narrow.svg")
+        pictures[name], pictures[small] = both_schemes(value.svg()), both_schemes(narrow(value).svg())
+        source = f'<source media="(max-width: 600px)" srcset="{small}">'
+        picture = f'<picture>{source}<img class="figure" src="{name}" alt="{html.escape(value.title)}"></picture>'
         yield f'<a href="{name}">{picture}</a>'
     elif isinstance(value, flashwatt.Report):
         console = Console(file=io.StringIO(), width=WIDTH, color_system=None)
@@ -71,6 +75,11 @@ def shown(value: Any, stem: str, pictures: dict[str, str]) -> Iterator[str]:
         yield output(console.file.getvalue())
     elif value is not None:
         yield output(str(value))
+
+
+def narrow(chart: Chart) -> Chart:
+    """Give a picture for a phone."""
+    return chart.restyle(width=NARROW, font_size=11)
 
 
 def output(text: str) -> str:

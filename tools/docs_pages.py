@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt import _core
 from flashwatt.cli.main import cli
 from flashwatt.config import reference
 from flashwatt.reproduce import Terms, reproduce
@@ -20,6 +21,7 @@ from flashwatt.reproduce.show import markdown
 
 sys.path.append(str(Path(__file__).parent))  # MkDocs loads this file alone
 from docs_cells import tutorial
+from docs_front import CONFIG, front
 from docs_kept import Kept, hash_of, quarters, say
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 MARK = "<!-- The site has more: `make docs` puts it in place of the lines below. -->"
 """In a page in `docs`: what is above it stays, so that links to the page lead somewhere in the repository as well."""
@@ -36,6 +39,27 @@ BUILT = Path(__file__).parents[1] / "target"
 """Where pages and the runs behind them are kept, so that the next build of the site has them."""
 REPRODUCED = {"validation": "theory", "peers": "peers"}
 """Papers by the names of their pages."""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Let every page say its version; called by MkDocs."""
+    config.copyright = f"FlashWatt {_core.__version__}. {config.copyright}"
+    return config
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Put the interactive picture in place of the one on the first page; called by MkDocs."""
+    return live(markdown) if page.file.src_uri == "index.md" else markdown
+
+
+def live(markdown: str) -> str:
+    """Replace the first picture of a page by the interactive one, with the picture for browsers without scripts."""
+    found = re.search(r"^<picture>.*?</picture>$", markdown, re.MULTILINE | re.DOTALL)
+    if not found:
+        raise SystemExit("docs/index.md: found no <picture>; expected that of the power over time")
+    title = "Power over time, interactive: drag to move, Shift and the mouse wheel to zoom"
+    frame = f'<iframe class="live" src="power-live.html" title="{title}" loading="eager"></iframe>'
+    return markdown.replace(found[0], f"{frame}\n<noscript>{found[0]}</noscript>", 1)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -73,7 +97,8 @@ def quick_pages() -> dict[str, str]:
 def slow_pages() -> dict[str, str]:
     """Make the pages that need simulations, and their pictures, or take those of an earlier build."""
     examples = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
-    kept, pages = Kept(BUILT / "docs", len(REPRODUCED) + len(examples)), {}
+    kept = Kept(BUILT / "docs", 1 + len(REPRODUCED) + len(examples))
+    pages = dict(kept.pages("front", hash_of([CONFIG]), "running the demo", front))
     for name, paper in REPRODUCED.items():
         doing = f"running the experiments of `{paper}`"
         make = partial(rerun, paper, name)

@@ -689,7 +689,11 @@ def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked:
 
 
 def test_the_guide_shows_what_the_command_prints(flashwatt: Cli) -> None:
-    shown = re.findall(r"```sh\nflashwatt (crash [^\n]*)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    shown = re.findall(
+        r"```sh\nflashwatt (crash [^\n]*)\n```\n\n```text\n(.*?)```",
+        re.sub(r" *\\\n *", " ", DOCS.read_text()),
+        re.DOTALL,
+    )
     assert len(shown) == 2
     for command, output in shown:
         printed = flashwatt(*shlex.split(command)).stdout

@@ -10,10 +10,12 @@ import sys
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 
 from flashwatt import _core
+from flashwatt.plot.chart import both_schemes
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -211,6 +213,7 @@ def test_pages_of_the_build_are_begun_in_the_repository(
     monkeypatch.setattr(docs_pages, "BUILT", tmp_path)
     monkeypatch.setattr(docs_pages, "rerun", lambda _paper, name: {f"{name}.md": "verdicts"})
     monkeypatch.setattr(docs_pages, "tutorial", lambda _path: ("cells", {}))
+    monkeypatch.setattr(docs_pages, "front", dict)
     made = docs_pages.quick_pages() | docs_pages.slow_pages()
     docs = ROOT / "docs"
     begun = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md") if docs_pages.MARK in path.read_text()}
@@ -249,6 +252,7 @@ def test_every_slow_page_is_kept(
     monkeypatch.setattr(docs_pages, "EXAMPLES", examples)
     monkeypatch.setattr(docs_pages, "rerun", rerun)
     monkeypatch.setattr(docs_pages, "tutorial", tutorial)
+    monkeypatch.setattr(docs_pages, "front", lambda: {"power-live.html": "<html>"})
     pages = docs_pages.slow_pages()
     assert made == ["theory", "peers", *(path.name for path in EXAMPLES)]
     assert {"validation.md", "peers.md", "tutorial/01_first_run.md", "tutorial/01_first_run_1.svg"} <= pages.keys()
@@ -259,4 +263,37 @@ def test_every_slow_page_is_kept(
     assert docs_pages.slow_pages() == pages
     assert made[2 + len(EXAMPLES) :] == ["01_first_run.py"]
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == f"docs: validation (1 of {len(said) // 3}): running the experiments of `theory` ..."
+    assert "power-live.html" in pages
+    assert said[0] == f"docs: front (1 of {len(said) // 3}): running the demo ..."
+    assert said[1] == f"docs: validation (2 of {len(said) // 3}): running the experiments of `theory` ..."
+
+
+# What a reader sees.
+
+COLUMNS = 116
+"""Columns of code and output that fit beside the navigation of the site in a window of 1280 pixels."""
+
+
+def test_no_line_of_code_is_wider_than_a_window() -> None:
+    pages = [ROOT / "README.md", ROOT / "packaging/pypi.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    blocks = (
+        (page, text) for page in pages for text in re.findall(r"^ *```\w.*?^ *```$", page.read_text(), re.M | re.S)
+    )
+    wide = [(page.name, line) for page, text in blocks for line in text.splitlines() if len(line) > COLUMNS]
+    assert wide == [], "wrap a command with a backslash"
+
+
+def test_the_first_page_has_the_live_picture(docs_pages: ModuleType) -> None:
+    page = docs_pages.live((ROOT / "docs/index.md").read_text())
+    assert '<iframe class="live" src="power-live.html"' in page
+    assert re.search(r"<noscript><picture>.*power\.svg.*</picture></noscript>", page, re.DOTALL)
+    with pytest.raises(SystemExit, match="found no <picture>"):
+        docs_pages.live("# FlashWatt")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.svg")), ids=lambda path: path.name)
+def test_pictures_are_for_light_and_dark_pages(path: Path) -> None:
+    text = path.read_text()
+    assert "rect[fill=white]{fill:none}@media (prefers-color-scheme:dark)" in text
+    assert both_schemes(text) == text
+    ElementTree.fromstring(text)

@@ -57,7 +57,7 @@ def links(text: str) -> list[str]:
     bare = re.sub(r"(`+).+?\1", "", re.sub(r"<!--.*?-->", "", prose(text), flags=re.DOTALL))
     found = re.findall(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)", bare)
     found += re.findall(r"^\s*\[[^\]]+\]:\s*(\S+)", bare, re.MULTILINE)
-    found += re.findall(r"<[^>]*\b(?:href|src)=[\"']([^\"']+)", bare)
+    found += re.findall(r"<[^>]*\b(?:href|src|srcset)=[\"']([^\"']+)", bare)
     return [html.unescape(one) for one in found if not re.match(r"\w+:", one)]
 
 

@@ -81,8 +81,12 @@ def test_it_says_first_what_it_is_and_how_to_see_it() -> None:
     assert top[2].startswith("FlashWatt simulates an SSD, a hard disk or an array of them under your workload")
     assert "make demo" in blocks("sh")[0]
     assert "make test" in blocks("sh")[0]
-    picture = next(line for line in top if line.startswith("!["))
-    assert (ROOT / picture.rsplit("(", 1)[1].rstrip(")")).is_file()
+    pictures = re.findall(r'(?:src|srcset)="([^"]+)"', "\n".join(top))
+    assert pictures == ["docs/power-narrow.svg", "docs/power.svg"]
+    for text in ((ROOT / one).read_text() for one in pictures):
+        assert ">collection</text>" in text
+        assert ">idle</text>" in text
+    assert len(README.splitlines()) <= 100
 
 
 def test_every_command_does_what_it_should(place: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:

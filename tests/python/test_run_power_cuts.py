@@ -209,7 +209,9 @@ def test_a_key_of_the_section_is_explained(flashwatt: Cli) -> None:
 def test_the_guide_shows_what_a_sweep_prints(flashwatt: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     shown = re.search(
-        r"```toml\n(# cuts.*?)```\n\n```sh\nflashwatt (.*?)\n```\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL
+        r"```toml\n(# cuts.*?)```\n\n```sh\nflashwatt (.*?)\n```\n\n```text\n(.*?)```",
+        re.sub(r" *\\\n *", " ", DOCS.read_text()),
+        re.DOTALL,
     )
     assert shown
     (tmp_path / "cuts.toml").write_text(shown[1])

@@ -193,6 +193,14 @@ def _figure(at: int, chart: Chart, *, alone: bool) -> str:
     return f"<section>\n{heading}<p>{words}{hint}</p>\n{figure}\n</section>"
 
 
+def both_schemes(svg: str) -> str:
+    """Give an SVG of this program for light and for dark pages: without a background, in the greys of the page."""
+    rules = [f'[{name}="{bright}"]{{{name}:{dark}}}' for bright, dark in _DARK.items() for name in ("fill", "stroke")]
+    style = f"<style>rect[fill=white]{{fill:none}}@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
+    style = style.replace("}}</style>", "}rect[fill=white]{fill:none}}</style>")
+    return svg if "<style>" in svg else re.sub(r"(<svg\b[^>]*>)", lambda tag: tag[1] + style, svg, count=1)
+
+
 def _slim(svg: str) -> str:
     """Round the coordinates of paths to a tenth of a pixel: smaller, and no eye can tell."""
     return re.sub(r' d="[^"]*"', lambda path: re.sub(r"\d+\.\d\d+", lambda x: f"{float(x[0]):.1f}", path[0]), svg)

@@ -128,7 +128,7 @@ def power_chart(report: Json, on: Canvas, bins: int) -> alt.LayerChart:
     said = f"highest mean over {interval}: {si(highest, 'W')}"
     beside = "" if peak is None else f"instantaneous peak {si(peak, 'W')}"
     layers = [areas(_rows(report, scale, bins), x, y, (unit, "W"), on)]
-    layers += mark(start_ns / scale, highest, said, (x, y), on, beside=beside)
+    layers += mark(start_ns / scale, highest, said, (x, y), on, beside=beside, above=peak)
     layers += job_starts(report, (_start_ns(report), _end_ns(report)), scale, x, on)
     if peak is not None:
         layers += _peak_line(peak, beside, on, left=start_ns > _middle_ns(report))

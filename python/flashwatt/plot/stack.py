@@ -47,6 +47,8 @@ def names_of(keys: Iterable[str]) -> dict[str, str]:
     return {key: COMPONENTS[key][0] if key in COMPONENTS else spoken(key) for key in dict.fromkeys([*known, *keys])}
 
 
+_NEAR = 0.09
+"""A line that is nearer above a value than this share of it runs through the value's label."""
 HEADROOM = 1.12  # room for the label of the highest value
 
 
@@ -118,11 +120,25 @@ def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, st
     return zoomed(chart, on)
 
 
-def mark(time: float, value: float, said: str, axes: tuple[alt.X, alt.Y], on: Canvas, *, beside: str = "") -> list[Any]:
-    """Mark the highest value, with a label on the side that has more room, if `beside` and it fit side by side."""
+def mark(
+    time: float,
+    value: float,
+    said: str,
+    axes: tuple[alt.X, alt.Y],
+    on: Canvas,
+    *,
+    beside: str = "",
+    above: float | None = None,
+) -> list[Any]:
+    """Mark the highest value, with a label on the side that has more room, if `beside` and it fit side by side.
+
+    `above` is the value of a line across the chart: a label that it would run through stands above it.
+    """
     x, y = axes
     base = alt.Chart(alt.InlineData(values=[{"time": short(time), "value": short(value), "said": said}]))
-    base = base.encode(x=x, y=y, tooltip=alt.Tooltip("said:N", title="highest"))
+    lifted = above if above is not None and 0 <= above - value <= _NEAR * above else value
+    over = base.transform_calculate(value=f"{short(lifted)}")
+    base, over = (one.encode(x=x, y=y, tooltip=alt.Tooltip("said:N", title="highest")) for one in (base, over))
     part = on.font / 12
     point = base.mark_point(
         shape="triangle-down", filled=True, size=70 * part * part, color=INK, yOffset=-6 * part, clip=on.page
@@ -138,7 +154,7 @@ def mark(time: float, value: float, said: str, axes: tuple[alt.X, alt.Y], on: Ca
     needed = on.text_px(said) + on.text_px(beside) + 24 * part
     # None on a phone, where the title says it.
     room = f"width {'' if beside else '/ 2 '}< {needed:.0f} ? '' : datum.said"
-    label = base.transform_calculate(label=room).encode(text="label:N")
+    label = over.transform_calculate(label=room).encode(text="label:N")
     return [point, label.mark_text(**text, stroke=PAPER, strokeWidth=4), label.mark_text(**text, color=INK)]
 
 

@@ -70,7 +70,8 @@ def _of_name(parts: list[str]) -> str:
     if not name:  # a key that is a unit alone: `write_buffer.bytes`
         name = parts[-2] if len(parts) > 1 else unit
     if name in ("total", "mean", "max", "min", "count", "policy") and len(parts) > 1:
-        return f"{_said(parts[-2])}, {_said(name)}" if name != "policy" else f"{_said(parts[-2])} policy"
+        of = _said(_unit(parts[-2])[0] or parts[-2])
+        return f"{of}, {_said(name)}" if name != "policy" else f"{of} policy"
     return _said(name)
 
 
