@@ -43,6 +43,7 @@ REPRODUCED = {"validation": "theory", "peers": "peers"}
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Let every page say its version; called by MkDocs."""
+    config.site_name = f"{config.site_name} {_core.__version__}"
     config.copyright = f"FlashWatt {_core.__version__}. {config.copyright}"
     return config
 

@@ -57,6 +57,7 @@ __all__ = [
     "resolve",
     "run",
     "sweep",
+    "theory",
     "traces",
 ]
 
@@ -84,7 +85,7 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "run": "runs",
     "sweep": "sweeps.sweep",
 }
-_MODULES = ("plot", "traces")
+_MODULES = ("plot", "theory", "traces")
 
 
 def __getattr__(name: str) -> Any:

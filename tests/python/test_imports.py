@@ -16,22 +16,29 @@ from flashwatt.report import report
 HEAVY = ("rich", "altair", "vl_convert", "polars", "importlib.metadata", "asyncio", "concurrent", "multiprocessing")
 
 
-def modules(*command: str) -> set[str]:
-    """Name the modules that a program loads."""
-    words = [sys.executable, "-X", "importtime", *command]
+AT_THE_END = "import atexit, sys; atexit.register(lambda: sys.stderr.write('\\n'.join(['', *sys.modules]))); "
+
+
+def modules(code: str, *arguments: str) -> set[str]:
+    """Name the modules that a program has loaded at its end."""
+    words = [sys.executable, "-c", AT_THE_END + code, *arguments]
     result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-    return {line.rsplit("|", 1)[1].strip() for line in result.stderr.splitlines() if "|" in line}
+    return set(result.stderr.splitlines())
+
+
+def of_command(*arguments: str) -> set[str]:
+    return modules("from flashwatt.__main__ import main; main()", *arguments)
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_and_version_load_nothing_heavy(argument: str) -> None:
-    loaded = modules("-m", "flashwatt", argument)
+    loaded = of_command(argument)
     assert "flashwatt.cli.terminal" in loaded
     assert [module for module in loaded if module.startswith(HEAVY)] == []
 
 
 def test_a_run_loads_no_frames_and_no_plots() -> None:
-    loaded = modules("-c", "import flashwatt; flashwatt.run(workload__uniform__requests=10).energy_j.total")
+    loaded = modules("import flashwatt; flashwatt.run(workload__uniform__requests=10).energy_j.total")
     assert "flashwatt.report.report" in loaded
     assert [module for module in loaded if module.startswith(HEAVY)] == []
 

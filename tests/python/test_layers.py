@@ -23,7 +23,7 @@ LAYERS = (
     "base",
     "config",
     "report",
-    "oplog stopwatch",
+    "oplog stopwatch theory",
     "runs",
     "drive traces power_cuts",
     "dio",

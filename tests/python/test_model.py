@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
-import flashwatt
+import flashwatt as package
 from flashwatt import _core
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def test_senseless_arguments_are_named(flashwatt: Cli, arguments: tuple[str, ...
 def test_power_is_that_of_a_run_with_n_dies_at_work(kind: str) -> None:
     """Where one to four dies do the same and nothing else happens, the edges of a run have the model's current."""
     drive = {"device": {"preset": "tlc-nvme-1t", "channels": 4, "ways": 1, "logical_bytes": 1 << 30, "op_ratio": 0.5}}
-    report = flashwatt.run(
+    report = package.run(
         {
             **drive,
             "workload.uniform": {
@@ -91,7 +92,7 @@ def test_power_is_that_of_a_run_with_n_dies_at_work(kind: str) -> None:
         },
         edges=True,
     )
-    config = flashwatt.Config.of(drive)
+    config = package.Config.of(drive)
     levels = json.loads(_core.power_levels(config.text, config.name, list(config.sets), [1, 2, 3, 4]))
     edges = report.edges()
     own, others = f"nand_{kind}_ma", {"nand_read_ma", "nand_program_ma", "nand_erase_ma", "nand_transfer_ma"}
@@ -129,3 +130,77 @@ def test_power_prints_what_it_is_asked(flashwatt: Cli, config: Path) -> None:
         "expected 1 to 20 (device.channels × device.ways)\n",
     )
     assert "--preset: unknown preset" in flashwatt("model", "power", "--preset", "x26m").stderr
+
+
+# Write amplification by theory.
+
+FORM = {"preset": "x25m", "channels": 2, "ways": 1, "logical_bytes": 200 << 20, "op_ratio": 0.2}
+STEADY = {"device": FORM, "workload": {"uniform": {"requests": 12_000}}}
+STEADY |= {"run": {"precondition": "steady", "warmup": {"requests": 6_000}}}
+
+
+@pytest.fixture(scope="module")
+def collected() -> package.Results:
+    """Sweep over two policies from a steady start."""
+    return package.sweep({"gc.policy": ["greedy", "fifo"]}, base=STEADY, seeds=2, workers=1)
+
+
+def test_theory_by_hand() -> None:
+    """First in, first out with r = 1 / (2 ln 2): u = exp(-(1 - u) / r) has the root u = 1/2, so that WA = 2."""
+    assert package.theory.first_in_first_out(1 / (2 * math.log(2))) == pytest.approx(2)
+    assert package.theory.greedy(0.5, 1) == pytest.approx(1)  # a block of one page has no valid page to copy
+
+
+def test_theory_is_near_the_simulation(flashwatt: Cli, collected: package.Results) -> None:
+    command = ["model", "write-amplification", "--json"]
+    for key in ("preset", "channels", "ways", "logical_bytes", "op_ratio"):
+        command += ["--set", f"device.{key}={json.dumps(FORM[key])}"]
+    for one in collected:
+        (row,) = json.loads(flashwatt(*command, "--set", f"gc.policy={one.point['gc.policy']}").stdout)["rows"]
+        assert one.report.flash.write_amplification == pytest.approx(row["write_amplification"], rel=0.06)
+    lines = flashwatt("model", "write-amplification", "--op-ratio", "0.1", "--op-ratio", "0.2").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["policy", "greedy", "greedy"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--preset", "laptop-7200"], "theory: not an SSD"),
+        (["--set", "gc.policy=cost_benefit"], "theory: found gc.policy cost_benefit; expected one of greedy, random"),
+        (["--set", "ftl=dftl"], "theory: found the layer dftl; expected page mapping"),
+        (["--set", "workload.hot_cold.requests=9"], "theory: found the workload hot_cold; expected uniform"),
+        (
+            ["--set", "workload.uniform.request_bytes=8192"],
+            "found writes of 8192 bytes; expected whole pages, 4096",
+        ),
+    ],
+)
+def test_what_theory_does_not_cover(flashwatt: Cli, options: list[str], said: str) -> None:
+    result = flashwatt("model", "write-amplification", *options)
+    assert result.returncode == 2
+    assert said in result.stderr
+
+
+def test_theory_beside_a_figure(collected: package.Results) -> None:
+    wa, x = "flash.write_amplification", "device.op_ratio"
+    spec = package.plot.versus(collected, "gc.policy", wa, theory=True).spec()
+    rows = [row for part in spec["datasets"].values() for row in part if "theory" in row]
+    found = {one.point["gc.policy"]: package.theory.of_config(one.report.config) for one in collected}
+    assert {row["x"]: row["theory"] for row in rows} == {
+        name: pytest.approx(form.write_amplification, rel=1e-5) for name, form in found.items()
+    }
+    frame = pl.DataFrame({x: [0.1, 0.2, 0.3], wa: [5.0, 3.0, 2.4]})
+    chart = package.plot.versus(frame, x, wa, theory=lambda share: 1 / (2 * share))
+    assert "Dashed: theory." in chart.subtitle
+    rows = [row for part in chart.spec()["datasets"].values() for row in part if "theory" in row]
+    assert len(rows) > 50
+    assert rows[0] == {"x": 0.1, "series": "", "theory": 5}
+    for wrong, said in (
+        (True, "found a frame"),
+        (lambda _: "x", "found 'x' at 0.1"),
+        (2, "expected True, or a function"),
+    ):
+        with pytest.raises(package.FlashwattError, match=said):
+            package.plot.versus(frame, x, wa, theory=wrong)  # type: ignore[arg-type]
+    with pytest.raises(package.FlashwattError, match=r"no closed form of energy_j\.total"):
+        package.plot.versus(collected, "gc.policy", "energy_j.total", theory=True)

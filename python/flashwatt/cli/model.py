@@ -143,6 +143,46 @@ def power(
     show(levels, whole.resolve()["device"])
 
 
+@model.command("write-amplification")
+@click.argument("config", type=FILE, required=False, metavar="[CONFIG.toml]")
+@preset_option
+@click.option(
+    "--op-ratio",
+    "ratios",
+    type=float,
+    multiple=True,
+    metavar="SHARE",
+    help="Spare flash as a share of the logical capacity, instead of the configured one; give it several times.",
+)
+@overriding("Override any key: gc.policy=fifo.")
+@as_json
+def write_amplification(
+    config: Path | None, preset: str | None, ratios: tuple[float, ...], sets: tuple[str, ...], *, as_json: bool
+) -> None:
+    """Write amplification of uniform writes by theory, without a run (Van Houdt 2013).
+
+    Page mapping, writes of whole pages all over the drive, and greedy collection, a random victim, first in first out,
+    or the best of d drawn blocks. Of each die the reserved blocks (gc.reserved_blocks) and half of an open block are no
+    spare flash: on a small drive that is a large part of it.
+    """
+    from flashwatt.theory import of_config
+
+    whole = drive_of(config, preset, sets)
+    rows = []
+    with blamed({"device.preset": "--preset"} if preset else {}, sets):
+        for ratio in ratios or (None,):
+            chosen = whole if ratio is None else whole.override({"device.op_ratio": ratio})
+            resolved = chosen.resolve()
+            rows.append({"op_ratio": resolved["device"].get("op_ratio"), **of_config(resolved)._asdict()})
+    if as_json:
+        click.echo(json.dumps({"rows": rows}, indent=2))
+        return
+    click.echo(f"{'policy':<10} {'op_ratio':>9} {'spare share':>12} {'effective':>10} {'write amplification':>20}")
+    for row in rows:
+        shares = f"{row['op_ratio']:>9.4f} {row['spare_share']:>12.4f} {row['effective_spare_share']:>10.4f}"
+        click.echo(f"{row['policy']:<10} {shares} {row['write_amplification']:>20.3f}")
+
+
 def _capacity(size: int) -> str:
     for letter in "TGMK":
         if size % _SIZES[letter] == 0:

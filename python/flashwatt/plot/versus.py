@@ -13,6 +13,7 @@ from flashwatt.base.labels import Labels
 from flashwatt.base.literals import label, shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.units import setting
+from flashwatt.plot import beside
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import DASHES, INK, SHAPES, short
 from flashwatt.report.axes import Figure, figure, word
@@ -20,7 +21,7 @@ from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.statistics import mean_and_ci
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
@@ -61,6 +62,7 @@ def versus(
     zero: bool | None = None,
     confidence: float = 0.95,
     labels: Mapping[str, Any] | Labels | None = None,
+    theory: Callable[[Any], float] | bool = False,
     **look: Unpack[Look],
 ) -> Chart:
     """Draw a figure against a parameter: means over seeds with their confidence intervals (Student's t).
@@ -71,7 +73,9 @@ def versus(
     `where` keeps the runs with these values of columns only. `log_x` and `log_y` make an axis logarithmic. `zero` says
     whether the axis of lines begins at 0; unless given it does so if a value is below half of the highest one. Bars
     begin at 0. `labels` renames axes, the legend and what it lists, as in `Results.to_latex`; a unit stays behind the
-    name of an axis. Further options are those of `Chart.restyle`. Runs that are not complete are left out.
+    name of an axis. `theory` draws closed forms beside the means: True those of `flashwatt.theory.of_config` for the
+    write amplification of each point, a function of the value of `x` its own values, in the units of the report.
+    Further options are those of `Chart.restyle`. Runs that are not complete are left out.
 
     >>> chart = plot.versus(results, x="device.op_ratio", y="flash.write_amplification", by="gc.policy")
     >>> chart.restyle(width=252, title=None).save("wa.pdf")
@@ -92,14 +96,16 @@ def versus(
     scales = _Scales(log_x, log_y, zero)
     legend = ", ".join(called.name(key, word(key)) for key in series)
 
+    known_forms = beside.forms(results, frame, theory, (x, y, series), means)
+
     def draw(on: Canvas) -> alt.LayerChart:
         rows = _rows(means, axes, numeric=numeric)
-        if numeric:
-            return _lines(rows, axes, legend, scales, on)
-        return _bars(rows, axes, legend, scales, on)
+        drawn = (_lines if numeric else _bars)(rows, axes, legend, scales, on)
+        return beside.drawn(drawn, known_forms, axes, on, numeric=numeric) if known_forms else drawn
 
     title = f"{called.name(y, word(y))} against {called.name(x, word(x))}"
-    return Chart(title[0].upper() + title[1:], (_said(means, confidence),), draw, look=look)
+    said = (_said(means, confidence), *([f"{'Dashed' if numeric else 'Dark strokes'}: theory."] if known_forms else []))
+    return Chart(title[0].upper() + title[1:], said, draw, look=look)
 
 
 def _labelled(

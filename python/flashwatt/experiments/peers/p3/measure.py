@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flashwatt.experiments.peers.side_by_side import Line, figures_of, table, unexplained
-from flashwatt.experiments.theory.write_amplification import greedy
 from flashwatt.plot.figures import Bar, bars
+from flashwatt.theory import greedy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.theory.write_amplification import greedy
 from flashwatt.plot.figures import Bar, bars
+from flashwatt.theory import greedy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.theory.write_amplification import d_choices, first_in_first_out
 from flashwatt.plot.figures import Bar, bars
+from flashwatt.theory import d_choices, first_in_first_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
