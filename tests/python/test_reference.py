@@ -181,3 +181,47 @@ def test_the_energy_model_has_all_fourteen_equations() -> None:
 def test_recordings_are_explained() -> None:
     for key, words in (("series", "owed_j"), ("series.power_w", "Mean power in each bin"), ("edges.total_ma", "sum")):
         assert words in explain(key)["doc"], key
+
+
+# Words that are no keys.
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "said"),
+    [
+        ("WA", "Write amplification", "docs/glossary.md"),
+        ("waf", "Write amplification", "docs/glossary.md"),
+        ("garbage collector", "Garbage collection", "docs/glossary.md"),
+        ("DWPD", "Drive writes per day (DWPD)", "docs/glossary.md"),
+        ("busy dies", "Busy dies", "parallelism.mean_active_dies"),
+        ("PCIe 4", "PCIe, NVMe, SATA", "device.host_link"),
+        ("slc", "SLC cache", "docs/"),
+        ("SLC cache", "SLC cache", "docs/"),
+        ("pSLC", "SLC cache", "docs/"),
+        ("multi-plane", "multi-plane", "docs/"),
+        ("suspend", "suspend", "docs/"),
+        ("ZNS", "ZNS", "Not modelled: the host sees one space"),
+        ("FDP", "ZNS", "Not modelled"),
+        ("throttling", "temperature", "Not modelled"),
+    ],
+)
+def test_a_word_is_explained(flashwatt: Cli, word: str, name: str, said: str) -> None:
+    result = flashwatt("explain", word)
+    assert result.returncode == 0, result.stderr
+    assert name.lower() in " ".join(result.stdout.split()).lower()
+    assert said in " ".join(result.stdout.split())
+    assert json.loads(flashwatt("explain", word, "--json").stdout)["terms"]
+
+
+def test_the_terms_are_those_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))
+    import terms
+
+    assert terms.FILE.read_text(encoding="utf-8") == terms.written(), "python tools/terms.py writes them"
+    assert len(terms.terms()) > 50
+
+
+def test_a_word_is_looked_for_behind_keys(flashwatt: Cli) -> None:
+    assert "list schedulers" in flashwatt("explain", "cfq").stderr or "sched" in flashwatt("explain", "cfq").stdout
+    assert "device.op_ratio" in flashwatt("explain", "op_ratio").stdout
+    assert "did you mean `device.channels`" in flashwatt("explain", "chanels").stderr

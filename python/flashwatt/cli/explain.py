@@ -22,14 +22,15 @@ SCHEMA_FILE = "flashwatt.schema.json"
 
 
 @click.command()
-@click.argument("name", metavar="PRESET|KEY", shell_complete=completion.explained)
+@click.argument("name", metavar="PRESET|KEY|WORD", shell_complete=completion.explained)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain(name: str, as_json: bool) -> None:
-    """Explain a preset, or a key of a configuration or of a report.
+    """Explain a preset, a key of a configuration or of a report, or a word of the field.
 
     For a preset: every number with its unit, its meaning and its source. For a KEY (device.timing.read_ns): its
     meaning, type, range and default, and its value in every preset. For a table (device.timing): its keys. For a figure
-    of the report (flash.write_amplification): its meaning and formula.
+    of the report (flash.write_amplification): its meaning and formula. For a WORD (WA, "SLC cache", suspend): what the
+    glossary says, or that it is not modelled and what follows from that.
     """
     from flashwatt.cli import explanation
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.misspelt import ASKED, known, nearest, with_word
+from flashwatt.cli.terms import find
 from flashwatt.config.reference import facts, keys, preset, presets, written
 from flashwatt.report.keys import meanings, report_keys
 
 if TYPE_CHECKING:
-    from flashwatt.config.reference import Key
+    from flashwatt.cli.terms import find
+from flashwatt.config.reference import Key
 
 _WIDTH = 100
 
@@ -28,6 +30,8 @@ def explain(name: str) -> dict[str, Any]:
             raise _ambiguous(name, reported)
         if (small := name.lower()) != name and any(key.endswith(f".{small}") for key in (*keys(), *report_keys())):
             return explain(small)
+        if not _kind_of(name) and (found := find(name)):
+            return {"word": name, "terms": [one._asdict() for one in found]}
         if not _kind_of(name) and (meant := _abbreviated(name)):
             return explain(meant)
     return _key(_whole(name))
@@ -110,9 +114,18 @@ def _key(name: str) -> dict[str, Any]:
 
 def as_text(found: dict[str, Any]) -> str:
     """Write an explanation for a terminal."""
+    if "terms" in found:
+        return _terms_text(found)
     if "report_key" in found:
         return _report_key_text(found)
     return _preset_text(found) if "preset" in found else _key_text(found)
+
+
+def _terms_text(found: dict[str, Any]) -> str:
+    lines = []
+    for one in found["terms"]:
+        lines += [one["name"], *_wrapped(one["text"], "  "), f"  ({one['page']})", ""]
+    return "\n".join(lines[:-1])
 
 
 def _report_key_text(found: dict[str, Any]) -> str:
