@@ -583,7 +583,7 @@ def test_a_single_cut_has_a_table_and_a_page(flashwatt: Cli, tiny: Path) -> None
     assert "one cut, at 1500000 ns, after " in result.stdout
     assert "median" not in result.stdout
     assert re.search(r"reads of spare areas +512 *\n", result.stdout)
-    assert "Nothing is lost" in result.stdout
+    assert "Nothing durable is lost" in result.stdout
     assert "nothing to distribute" in (tiny.parent / "one.html").read_text()
 
 
@@ -620,7 +620,7 @@ def test_capacitors_are_told(flashwatt: Cli, tiny: Path) -> None:
     assert "Capacitance after 30 power cuts" in page
     assert "a full buffer takes 8.33 ms and 11.4 mJ: 6.34 mF from 3.3 to 2.7 V" in result.stdout
     assert len(re.findall("capacitance for it", result.stdout)) == 1  # not of second cuts
-    assert "Nothing is lost" in result.stdout
+    assert "Nothing durable is lost" in result.stdout
 
 
 def test_a_journal_is_named(flashwatt: Cli, tiny: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,3 +141,35 @@ def test_a_narrow_figure_is_no_text(results: flashwatt.Results) -> None:
     chart = plot.versus(results, x="gc.policy", y="energy_j.total", by="write_buffer.bytes", labels=LABELS)
     assert chart.spec()["title"]["subtitle"]
     assert chart.restyle(width=252).spec()["title"]["subtitle"] == []
+
+
+def test_a_notebook_shows_what_differs(results: flashwatt.Results) -> None:
+    page = results._repr_html_()
+    heads = re.findall("<th>(.*?)</th>", page)
+    assert heads[:2] == ["policy", "write buffer size (MiB)"]
+    assert len(heads) < 12
+    assert page.count("<tr>") == 5
+    assert "means over 2 seeds" in page
+
+
+def test_a_third_key_stands_beside_the_points(results: flashwatt.Results) -> None:
+    grid = {"gc.policy": ["greedy", "fifo"], "write_buffer.bytes": [0, 1 << 20], "device.ways": [1, 2]}
+    three = flashwatt.sweep(grid, base=BASE, workers=1)
+    labels = {"device.ways.1": "one way"}
+    chart = plot.tradeoff(three, "throughput.iops", "energy_j.total", labels=labels)
+    assert "Beside the points: ways." in chart.subtitle
+    rows = [row for part in chart.spec()["datasets"].values() for row in part]
+    assert {row.get("beside") for row in rows} >= {"one way", "2"}
+    two = plot.tradeoff(results, "throughput.iops", "energy_j.total").spec()
+    assert {row.get("beside") for part in two["datasets"].values() for row in part} <= {"", None}
+
+
+def test_figures_of_a_trace_that_hardly_differ_come_last() -> None:
+    """An open trace has the rate of its arrivals on every drive."""
+    load = {"uniform": {"requests": 100, "rate_per_s": 100, "gaps": "constant"}}
+    swept = flashwatt.sweep({"device.ways": [1, 2]}, base={"device": DRIVE, "workload": load}, seeds=2, workers=1)
+    stream = io.StringIO()
+    show_summary(swept, Console(file=stream, width=80))
+    head = stream.getvalue().splitlines()[1]
+    assert "energy" in head
+    assert "throughput" not in head.partition("energy")[0]

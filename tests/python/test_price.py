@@ -132,3 +132,15 @@ def test_one_reason_is_said_once() -> None:
         "a.toml:2:1: ftl: fixed by the run",
         "b: c; other",
     ]
+
+
+def test_what_the_energy_costs(flashwatt: Cli, tmp_path: Path) -> None:
+    assert flashwatt("run", "--requests", 200, "--out", "r").returncode == 0
+    found = json.loads(flashwatt("price", "r", "--kwh-price", "0.25", "--json").stdout)
+    report = package.Report.read(tmp_path / "r").to_dict()
+    assert found["costs"]["run"] == pytest.approx(0.25 * report["energy_j"]["total"] / 3.6e6)
+    assert found["costs"]["month"] == pytest.approx(0.25 * report["efficiency"]["kwh_per_month"])
+    assert found["costs"]["tb_written"] == pytest.approx(0.25 * report["efficiency"]["j_per_tb_written"] / 3.6e6)
+    assert "energy costs, at 0.25 a kWh" in flashwatt("price", "r", "--kwh-price", "0.25").stdout
+    assert "expected --table TABLE.toml, or --kwh-price PRICE" in flashwatt("price", "r").stderr
+    assert flashwatt("price", "r", "--kwh-price", "-1").returncode == 2

@@ -190,9 +190,7 @@ def test_recordings_are_explained() -> None:
     ("word", "name", "said"),
     [
         ("WA", "Write amplification", "docs/glossary.md"),
-        ("waf", "Write amplification", "docs/glossary.md"),
         ("garbage collector", "Garbage collection", "docs/glossary.md"),
-        ("DWPD", "Drive writes per day (DWPD)", "docs/glossary.md"),
         ("busy dies", "Busy dies", "parallelism.mean_active_dies"),
         ("PCIe 4", "PCIe, NVMe, SATA", "device.host_link"),
         ("slc", "SLC cache", "docs/"),

@@ -167,4 +167,6 @@ def _verdict(found: Crash) -> Text:
         units = counted(found.pair_lost_units, "unit")
         return Text(f"LOST: {units} of durable data with spoilt pages; nothing else is lost", "bold red")
     files = "\nNor is fsynced data: a mount finds all of it, or newer data." if found.file_system else ""
-    return Text(f"Nothing is lost: each unit came back as it was last durable, or newer.{files}")
+    rolled = int(max((one for one in found.values("rolled_back_units") if one), default=0))
+    older = f"\nUp to {counted(rolled, 'unit')} rolled back: their last write was not yet durable." if rolled else ""
+    return Text(f"Nothing durable is lost: each unit came back as it was last durable, or newer.{older}{files}")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flashwatt import _core
 from flashwatt.base.misspelt import ASKED, known, nearest, with_word
 from flashwatt.cli.terms import find
-from flashwatt.config.reference import facts, keys, preset, presets, written
+from flashwatt.config.reference import Key, facts, keys, preset, presets, written
 from flashwatt.report.keys import meanings, report_keys
-
-if TYPE_CHECKING:
-    from flashwatt.cli.terms import find
-from flashwatt.config.reference import Key
 
 _WIDTH = 100
 
@@ -30,11 +26,23 @@ def explain(name: str) -> dict[str, Any]:
             raise _ambiguous(name, reported)
         if (small := name.lower()) != name and any(key.endswith(f".{small}") for key in (*keys(), *report_keys())):
             return explain(small)
-        if not _kind_of(name) and (found := find(name)):
-            return {"word": name, "terms": [one._asdict() for one in found]}
-        if not _kind_of(name) and (meant := _abbreviated(name)):
-            return explain(meant)
+        if not _kind_of(name) and (found := _by_word(name)):
+            return found
     return _key(_whole(name))
+
+
+def _by_word(name: str) -> dict[str, Any] | None:
+    """Explain the one key that an abbreviation stands for, or what the documentation says of a word."""
+    found = find(name)
+    try:
+        meant = _abbreviated(name)
+    except _core.FlashwattError:
+        if not found:
+            raise
+        meant = None
+    if meant:
+        return explain(meant)
+    return {"word": name, "terms": [one._asdict() for one in found]} if found else None
 
 
 def _report_key(name: str) -> dict[str, Any]:

@@ -60,6 +60,8 @@ def _after_run(options: Options) -> str:
 
 
 def _after_price(options: Options) -> str:
+    if options["kwh_price"] is not None:
+        return "flashwatt explain efficiency.kwh_per_month says what a month is"
     new = _quoted(options["out"]) if options["out"] else "DIR"
     kept = "" if options["out"] else "--out DIR keeps it; "
     return f"{kept}flashwatt compare {_quoted(options['report'])} {new}"
@@ -198,5 +200,6 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "model mapping-memory": _after_model,
     "model power": _after_power,
     "model rftl": _after_model,
+    "model write-amplification": _after_model,
 }
 """By the words of the command. `version` and `schema` end a task, `try` prints its own."""

@@ -237,20 +237,37 @@ def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Conf
 @click.option(
     "--table",
     type=FILE,
-    required=True,
     metavar="TABLE.toml",
     help="A file whose [energy] keys replace those of the run.",
+)
+@click.option(
+    "--kwh-price",
+    type=click.FloatRange(min=0),
+    metavar="PRICE",
+    help="Print what the energy costs, at this price of a kilowatt-hour, in its currency.",
 )
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Write the new report.json there.")
 @_json
 @force
-def price(report: Path, table: Path, out: Path | None, as_json: bool, force: bool) -> None:
+def price(
+    report: Path, table: Path | None, out: Path | None, as_json: bool, *, force: bool, kwh_price: float | None
+) -> None:
     """Compute the energy of a report's run with other currents and voltages, without simulating it again.
 
     REPORT is a report.json, or a directory with one. TABLE.toml holds [energy] tables as a configuration does; keys
     that it leaves out keep the run's values. Energies, means and efficiency equal those of a run with that table. Peaks
-    and power over time depend on operations that overlap, and need a run.
+    and power over time depend on operations that overlap, and need a run. With --kwh-price, print instead what the
+    energy costs: that of the run, of a month if the run repeats without a pause, and of a terabyte written.
     """
+    from flashwatt.cli.costs import show_costs
+
+    if kwh_price is not None:
+        if table or out:
+            raise click.UsageError("--kwh-price prints costs of REPORT; --table and --out make another report of it")
+        show_costs(report, kwh_price, as_json=as_json)
+        return
+    if table is None:
+        raise click.UsageError("nothing to compute; expected --table TABLE.toml, or --kwh-price PRICE")
     from flashwatt.base.files import printable, read_report, read_text, report_file
     from flashwatt.runs import reprice
 

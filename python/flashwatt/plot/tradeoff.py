@@ -61,8 +61,9 @@ def tradeoff(
     latencies, and `y` the first of energy per operation, energy per GB, energy, mean power, write amplification, blocks
     erased, that differs by more than 0.5 % among the points. `best` gives the better end, "low" or "high", of `x` and
     of `y`; None takes the figure's own. `color` and `shape` are the keys of the grid that colours and shapes
-    distinguish: the first ones with several values unless given. Legends name both; the subtitle names further keys,
-    which the tooltips of a page show. `labels` renames axes, legends and what they list, as in `Results.to_latex`.
+    distinguish: the first ones with several values unless given.
+    Legends name both; the values of further keys stand beside
+    the points. `labels` renames axes, legends and what they list, as in `Results.to_latex`.
     Further options are those of `Chart.restyle`. Raises `FlashwattError` for a
     figure or a key that is not in the results.
     """
@@ -90,7 +91,9 @@ def tradeoff(
     wanted = " and ".join(f"{arrows[good[name]]} {names[name]}" for name in good)
     subtitle = f"Better: {wanted}. Ringed: no other point beats it. Bars: 95 % confidence over seeds."
     others = [key for key in vary if key not in told]
-    more = (f"Not distinguished here: {', '.join(others)}.",) if others else ()
+    more = (f"Beside the points: {', '.join(names[key] for key in others)}.",) if others else ()
+    for row in rows:
+        row["beside"] = ", ".join(str(row[_field(key)]) for key in others)
 
     def draw(on: Canvas) -> alt.LayerChart:
         return _points(rows, line, axes, on, told=told, names={key: names[key] for key in results.keys})
@@ -171,7 +174,11 @@ def _points(
     dots = base.mark_point(filled=plain, size=90 * part * part, strokeWidth=2 * part, opacity=0.9).encode(
         x=x, y=y, tooltip=tooltip, **_channels(told, rows, names, on)
     )
-    drawn: alt.LayerChart = on.sized(alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots))
+    words = []
+    if any(row["beside"] for row in rows):
+        style: dict[str, Any] = {"align": "left", "dx": 9 * part, "dy": -8 * part, "fontSize": 0.85 * on.font}
+        words = [base.mark_text(**style, color=FAINT).encode(x=x, y=y, text="beside:N")]
+    drawn: alt.LayerChart = on.sized(alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots, *words))
     return drawn
 
 

@@ -316,7 +316,9 @@ class Results:
         return f"<Results: {len(self)} runs at {len(self.keys)} keys: {', '.join(self.keys)}>"
 
     def _repr_html_(self) -> str:
-        return str(self.summary([name for name in self.headlines if name in self.metrics])._repr_html_())
+        from flashwatt.sweeps.summary import html_of
+
+        return html_of(self)
 
 
 def _journal_file(path: Path) -> Path:

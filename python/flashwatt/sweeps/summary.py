@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -50,6 +51,19 @@ def show_summary(
         emit(console, Text(line, "dim"))
     units = {f"{one.point}": map_unit_bytes(one.report) for one in results}
     show_warnings([*unlike_map_units(units), *distinct_warnings(one.report.warnings for one in results)], console)
+
+
+def html_of(results: Results) -> str:
+    """Give the points for a notebook: what differs between them first, and what does not in the line below."""
+    keys, fixed, figures = _columns(results, (), Labels(), per_run=False)
+    every = [*keys, *fixed, *figures]
+    shown = [one for one in every if one.varies] or every
+    same = [one for one in every if not one.varies]
+    head = "".join(f"<th>{escape(one.name)}</th>" for one in shown)
+    rows = zip(*(one.cells for one in shown), strict=True)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    said = "".join(f"<p>{escape(one)}</p>" for one in (*_said_once(same, []), _explained(results, per_run=False)))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
 
 
 def _columns(
