@@ -22,6 +22,7 @@ Try next:
   .venv/bin/flashwatt sweep examples/studies/spare-flash.toml --out {_OUT}/sweep
   .venv/bin/flashwatt run {_CONFIG} --trace examples/trace.csv
   .venv/bin/flashwatt price {_OUT}/report.json --table examples/prices/frugal-nand.toml
+  .venv/bin/flashwatt explain WA
   .venv/bin/flashwatt list presets
   .venv/bin/flashwatt run --help
 """

@@ -14,6 +14,7 @@ from flashwatt import plot
 from flashwatt.base.digits import changes, rounded
 from flashwatt.base.labels import Labels
 from flashwatt.report import latex
+from flashwatt.report.axes import heads
 from flashwatt.report.metrics import metric_of, with_interval
 from flashwatt.sweeps.summary import show_summary
 
@@ -173,3 +174,14 @@ def test_figures_of_a_trace_that_hardly_differ_come_last() -> None:
     head = stream.getvalue().splitlines()[1]
     assert "energy" in head
     assert "throughput" not in head.partition("energy")[0]
+
+
+def test_two_figures_never_share_a_head(results: flashwatt.Results) -> None:
+    assert heads(["host.read.dispatched_bytes_mean", "host.write.dispatched_bytes_mean"]) == [
+        "read, mean dispatched size",
+        "write, mean dispatched size",
+    ]
+    twice = heads(["files.written_bytes", "recovery.written_bytes"])
+    assert twice == ["files.written_bytes", "recovery.written_bytes"]
+    assert heads(["energy_j.nand.total", "energy_j.nand.idle"]) == ["energy of NAND", "energy, NAND, idle"]
+    assert results.to_latex([WA]).splitlines()[4].endswith(r"write amplification \\")

@@ -57,6 +57,8 @@ def _of_report(parts: list[str]) -> str | None:
         return f"{_said(parts[1])} latency, {parts[-1].replace('_', '.')}"
     if parts[0] in ("energy_j", "power_w", "energy_by_cause_j") and len(parts) > 1:
         return f"{_said(_unit(parts[0])[0])}, {', '.join(map(_said, parts[1:]))}"
+    if parts[0] == "host" and len(parts) == 3 and parts[1] in ("read", "write", "trim"):  # noqa: PLR2004 - and a figure
+        return f"{parts[1]}, {_of_name(parts[2:])}"
     if parts[0] == "flash" and len(parts) > 2:  # noqa: PLR2004 - what is counted, and for whom
         return ", ".join(map(_said, parts[1:]))
     return None
@@ -64,6 +66,8 @@ def _of_report(parts: list[str]) -> str | None:
 
 def _of_name(parts: list[str]) -> str:
     """Words for a key by its last part, and the one before it where that says too little."""
+    if parts[-1].endswith("_mean"):
+        return f"mean {_of_name([*parts[:-1], parts[-1].removesuffix('_mean')])}"
     name, unit = _unit(parts[-1])
     if unit in _BYTES:
         return f"{_said(name or parts[-2 % len(parts)])} size"

@@ -11,7 +11,7 @@ from flashwatt.base.labels import Labels
 from flashwatt.base.units import NOTHING, count
 from flashwatt.report.metrics import metric_of, resolution, with_interval
 from flashwatt.report.table import emit
-from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
+from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_names, stdout
 from flashwatt.sweeps.paired import columns_of
 from flashwatt.sweeps.seeds import varied_by_seeds
 
@@ -41,7 +41,10 @@ def show_differences(
     rows = results.differences(baseline, chosen, confidence=CONFIDENCE).to_dicts()
     keys = key_columns(results.keys, rows, labels)
     left = [one for one in keys if one.varies or one.key in baseline]
-    figures = [Column(key, labels.name(key, short_name(key)), [changed(row, key) for row in rows]) for key in chosen]
+    figures = [
+        Column(key, labels.name(key, name), [changed(row, key) for row in rows])
+        for key, name in zip(chosen, short_names(chosen), strict=True)
+    ]
     figures = [one for one in figures if metrics or set(one.cells) - {NOTHING, "="}]
     hidden = emit_columns([*left, *_pairs(rows)], figures, console, whole=bool(metrics))
     if hidden:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from flashwatt.base.labels import Labels
 from flashwatt.base.units import NOTHING, setting
-from flashwatt.report.axes import figure, word
+from flashwatt.report.axes import figure, heads, word
 from flashwatt.report.table import emit, new_table
 
 if TYPE_CHECKING:
@@ -117,6 +117,10 @@ def _short(keys: Sequence[str]) -> Sequence[str]:
     return last if len(set(last)) == len(last) else keys
 
 
-def short_name(key: str) -> str:
-    """Give the name of a figure as the head of a column has room for it."""
-    return word(key).replace(" latency, ", " ").replace("amplification", "ampl.")
+def short_names(keys: Sequence[str]) -> list[str]:
+    """Give the names of figures as the heads of columns have room for them; two are never the same."""
+    return [_short_name(one) for one in heads(keys)]
+
+
+def _short_name(name: str) -> str:
+    return name.replace(" latency, ", " ").replace("amplification", "ampl.")

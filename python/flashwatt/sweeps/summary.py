@@ -12,7 +12,7 @@ from flashwatt.base.units import count
 from flashwatt.report.comparable import distinct_warnings, map_unit_bytes, unlike_map_units
 from flashwatt.report.metrics import metric_of, resolution, with_interval
 from flashwatt.report.table import emit, show_warnings
-from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_name, stdout
+from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_names, stdout
 from flashwatt.sweeps.seeds import varied_by_seeds
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def _columns(
     if not metrics:
         there.sort(key=lambda key: nearly_equal(row[_values(key, per_run=per_run)] for row in rows))
     figures = [
-        Column(key, labels.name(key, short_name(key)), [_figure(row, key, per_run=per_run) for row in rows])
-        for key in there
+        Column(key, labels.name(key, name), [_figure(row, key, per_run=per_run) for row in rows])
+        for key, name in zip(there, short_names(there), strict=True)
     ]
     return key_columns(results.keys, rows, labels), list(_fixed(results, rows, per_run=per_run)), figures
 

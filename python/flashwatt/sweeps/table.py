@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashwatt.base.digits import changes
 from flashwatt.report import latex
-from flashwatt.report.axes import heads, word
+from flashwatt.report.axes import heads
 from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.sweeps.columns import in_words
 from flashwatt.sweeps.paired import columns_of
@@ -38,7 +38,7 @@ def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str
                 halves = [half if half is None else max(half, resolution(name) * mean) for mean, half in pairs]
             metric = metric_of(name)
             unit, cells = latex.numbers(metric, means, halves)
-            columns.append((latex.heading(_title(name, labels), unit), cells))
+            columns.append((latex.heading(_title(name, metrics, labels), unit), cells))
     rows = list(zip(*(cells for _, cells in columns), strict=True))
     return latex.table([head for head, _ in columns], [rows], comment)
 
@@ -50,8 +50,10 @@ def _keys(frame: pl.DataFrame, keys: Sequence[str], labels: Labels) -> Iterator[
         yield latex.escape(head), [latex.escape(text) for text in texts]
 
 
-def _title(name: str, labels: Labels) -> str:
-    return latex.escape(labels.name(name, word(name)))
+def _title(name: str, among: Sequence[str], labels: Labels) -> str:
+    """The head of a figure: in words, unless two of the table's figures share these."""
+    words = dict(zip(among, heads(among), strict=True))
+    return latex.escape(labels.name(name, words[name]))
 
 
 def differences_table(
@@ -66,7 +68,7 @@ def differences_table(
     for name in metrics:
         names = columns_of(name, confidence)
         metric = metric_of(name)
-        title = _title(name, labels)
+        title = _title(name, metrics, labels)
         if frame[names["difference"]].count() == 0:
             continue
         if frame[names["ratio"]].count() < frame[names["difference"]].count():
