@@ -43,6 +43,9 @@ pub(super) struct RecoveryLog {
     last_checkpoint: Option<u64>,
     /// Pages programmed on the drive in earlier windows of the run.
     programs_before: u64,
+    /// Pages of snapshots that have been programmed, with the checkpoints in them, and how many there had been before the last one.
+    own_programs: u64,
+    own_at_checkpoint: u64,
     /// By unit: whether it was trimmed, and no snapshot has found since that newer data of it is on flash and no record is needed
     /// ([`Ssd::units_with_record`]).
     trimmed: Vec<bool>,
@@ -98,6 +101,8 @@ impl RecoveryLog {
             interval_pages: recovery.checkpoint_interval_bytes.unwrap_or(0).div_ceil(u64::from(page_bytes)),
             last_checkpoint: None,
             programs_before: 0,
+            own_programs: 0,
+            own_at_checkpoint: 0,
             trimmed: vec![false; geometry.logical_units as usize],
             pending: VecDeque::new(),
             noted: 0,
@@ -158,8 +163,11 @@ impl RecoveryLog {
         self.pending.len() >= self.records_per_page || (is_awaited && !self.pending.is_empty())
     }
 
+    /// Whether a checkpoint is due. Its own pages alone bring no other one: a checkpoint that is larger than the interval would never
+    /// be the last.
     fn wants_checkpoint(&self, programs: u64) -> bool {
-        let is_due = |last: u64| programs >= last + self.interval_pages;
+        let own = self.own_programs - self.own_at_checkpoint;
+        let is_due = |last: u64| programs >= last + self.interval_pages && programs - last > own;
         self.has_checkpoints && self.last_checkpoint.is_none_or(is_due)
     }
 
@@ -205,7 +213,7 @@ impl RecoveryLog {
         if self.next > 0 {
             self.todo.push_back(Step::Erase(self.area));
         }
-        self.last_checkpoint = Some(programs);
+        (self.last_checkpoint, self.own_at_checkpoint) = (Some(programs), self.own_programs);
         (self.area, self.next) = (1 - self.area, 0);
     }
 
@@ -290,6 +298,7 @@ impl<P: Probe> Ssd<P> {
                     held.iter().for_each(|&block| plan.replaces(op, block));
                 }
                 log.next += pages.len();
+                log.own_programs += pages.iter().filter(|page| matches!(page.part, Part::Snapshot { .. })).count() as u64;
                 Purpose::Log(pages, log.checkpoint_bytes)
             }
             Some(Step::Erase(area)) => {
