@@ -338,6 +338,7 @@ impl StandinData {
         if let Some((name, ..)) = self.rows().iter().find(|(_, _, _, source)| source.is_empty()) {
             return Err(format!("{name} has no source"));
         }
+        super::limits::check(self)?;
         let model = &self.model;
         let reads = [&model.read_continue_fraction, &model.read_fresh_fraction, &model.read_revisit_fraction];
         let writes = [&model.write_continue_fraction, &model.write_fresh_fraction, &model.write_revisit_fraction];
@@ -349,12 +350,6 @@ impl StandinData {
         }
         self.check_resume()?;
         self.check_reuse()?;
-        let whole =
-            |shares: &Tagged<LengthShares>| shares.value.iter().all(|(bytes, share)| bytes % 512 == 0 && *share > 0.0);
-        let lists = [&model.read_bytes, &model.write_bytes, &model.read_shift_bytes, &model.write_shift_bytes];
-        if !lists.into_iter().all(|list| !list.value.is_empty() && whole(list)) {
-            return Err("every list needs sizes that are multiples of 512, with shares above 0".into());
-        }
         if self.published.read_bytes_percent.is_some() == self.published.read_percent.is_some() {
             return Err("give exactly one of read_bytes_percent and read_percent".into());
         }
@@ -384,12 +379,13 @@ impl StandinData {
                     "{name}_fraction, {name}_fresh_fraction and {name}_grown_fraction must lie from 0 to 1"
                 ));
             }
-            let is_depth = |&(depth, share): &(u64, f64)| (1..=ENDS as u64).contains(&depth) && share > 0.0;
+            let is_depth =
+                |&(depth, share): &(u64, f64)| (1..=ENDS as u64).contains(&depth) && share > 0.0 && share.is_finite();
             if depths.value.is_empty() || !depths.value.iter().all(is_depth) {
                 return Err(format!("{name}_depths needs depths from 1 to {ENDS}, with shares above 0"));
             }
             let is_gap = |&(gap, share): &(i64, f64)| {
-                gap.unsigned_abs().is_multiple_of(SECTOR_BYTES) && gap.unsigned_abs() < GAP_MAX_BYTES && share > 0.0
+                gap.unsigned_abs().is_multiple_of(SECTOR_BYTES) && gap.unsigned_abs() < GAP_MAX_BYTES && share > 0.0 && share.is_finite()
             };
             if gaps.value.is_empty() || !gaps.value.iter().all(is_gap) {
                 return Err(format!(
@@ -402,15 +398,8 @@ impl StandinData {
 
     fn check_reuse(&self) -> Result<(), String> {
         let model = &self.model;
-        if !(0.0..=1.0).contains(&model.crossing_fraction.value) {
-            return Err("crossing_fraction must lie from 0 to 1".into());
-        }
-        if !(0.0..1.0).contains(&model.recent_fraction.value) || model.recent_starts.value == 0 {
-            return Err("recent_fraction must lie from 0 to below 1, and recent_starts be 1 or more".into());
-        }
-        let law = [model.popularity_exponent.value, model.popularity_shift.value];
-        if !law.iter().all(|value| value.is_finite() && *value >= 0.0) {
-            return Err("popularity_exponent and popularity_shift must be 0 or more".into());
+        if model.recent_fraction.value >= 1.0 {
+            return Err("model.recent_fraction: found 1; expected less than 1".into());
         }
         Ok(())
     }

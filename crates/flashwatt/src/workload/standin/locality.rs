@@ -2,15 +2,13 @@
 
 use super::data::{Resumes, StandinModel, Tagged, list};
 use super::ends::{RunEnd, RunEnds};
+use super::limits::PAGE_BYTES;
 use super::popularity::Popularity;
 use crate::connector::RequestKind;
 use crate::rng::Rng;
 use crate::units::SECTOR_BYTES;
 use crate::workload::settings::Size;
 use crate::workload::synthetic::{Lengths, Permutation, Places};
-
-/// Page size of the published statistics.
-const PAGE_BYTES: u64 = 4096;
 
 /// Chooses places with locality.
 #[derive(Clone, Debug)]

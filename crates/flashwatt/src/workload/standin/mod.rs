@@ -23,6 +23,7 @@ pub mod character;
 mod data;
 mod ends;
 pub mod fit;
+mod limits;
 mod locality;
 mod of_trace;
 mod popularity;
@@ -106,6 +107,17 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Makes the seed for the placement of chunks differ from the seed of the requests.
 const PLACING_SEED: u64 = 0x57a_4d15;
 
+/// The line of the value whose name a fault begins with.
+fn line_of(text: &str, why: &str) -> Option<u64> {
+    let (table, key) = why.split_once(':')?.0.split_once('.')?;
+    let mut at = "";
+    let place = text.lines().position(|line| {
+        at = line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(at);
+        at == table && line.split('=').next().map(str::trim) == Some(key)
+    })?;
+    Some(place as u64 + 1)
+}
+
 impl Standin {
     /// Reads the file of a stand-in.
     ///
@@ -123,7 +135,7 @@ impl Standin {
             let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
             fault("no stand-in", Some(before.lines().count().max(1) as u64), error.message())
         })?;
-        data.check().map_err(|why| fault("no stand-in", None, &why))?;
+        data.check().map_err(|why| fault("no stand-in", line_of(&text, &why), &why))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned().into();
         Ok(Standin { name, data, sha256: Some(format!("{:x}", Sha256::digest(&text))) })
     }
@@ -138,6 +150,11 @@ impl Standin {
     pub fn footprint_bytes(&self, requests: u64) -> u64 {
         let model = &self.data.model;
         (requests as f64 * model.fresh_fraction() * (model.mean_bytes() + 4096.0)) as u64
+    }
+
+    /// The longest request.
+    pub fn largest_bytes(&self) -> u64 {
+        self.data.model.sizes().largest()
     }
 
     /// Opens the workload at this scale, within the first `drive_bytes` bytes of a drive. The same seed gives the same
