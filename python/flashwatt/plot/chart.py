@@ -19,6 +19,7 @@ from flashwatt.base.plain import plain, plain_tree
 from flashwatt.base.scripts import explained
 from flashwatt.plot.library import VEGA_LITE, library
 from flashwatt.plot.style import DOMAIN, FAINT, FONT, GRID, INK, Look, canvas, check, styled, title_of
+from flashwatt.plot.ticks import tell_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,6 +128,7 @@ class Chart:
         if title:
             chart = chart.properties(title=title)
         spec: dict[str, Any] = plain_tree(chart.to_dict())  # names are any text, and control characters are no XML
+        tell_values(spec)
         spec["config"]["legend"]["layout"] = _LEGENDS  # for which Altair has no words
         return spec
 

@@ -163,7 +163,7 @@ def _histogram(
         "foot:Q",
         title="cuts",
         scale=alt.Scale(domain=[0, most], nice=True),
-        axis=alt.Axis(tickCount=on.rows() if most > 9 else most, format="d"),  # noqa: PLR2004
+        axis=alt.Axis(tickCount=on.rows() if most > 9 else most, tickMinStep=1, format="d"),  # noqa: PLR2004
     )
     colours = alt.Scale(domain=list(names), range=on.colours)
     legend = on.legend(names) if len(names) > 1 else None

@@ -189,7 +189,7 @@ def _rows(means: list[_Mean], axes: tuple[Figure, Figure], *, numeric: bool) -> 
     across, up = axes
     return [
         {
-            "x": short(one.x / across.size) if numeric else str(one.x),
+            "x": float(f"{one.x / across.size:.12g}") if numeric else str(one.x),
             "series": one.series,
             "mean": short(one.mean / up.size),
             "low": short((one.mean - (one.half or 0)) / up.size),
