@@ -62,7 +62,7 @@ class MicroTest:
     ) -> MicroTest:
         """Choose the points that are not given, and check them. Raises `FlashwattError`."""
         resolved = config.resolve()
-        size, depth = resolved["device"]["logical_bytes"], resolved["device"]["host_link"]["queue_depth"]
+        size, depth = _room(_bare(config))
         if resolved["run"]["precondition"] == "empty":
             raise _core.FlashwattError(
                 "run.precondition: reads of an empty drive touch no flash; found empty; "
@@ -193,6 +193,15 @@ def _bare(config: Config) -> Config:
         content.get("run", {}).pop(key, None)
     sets = (one for one in config.sets if not re.match(r"\s*(host|workload|run\.(warmup|measure))\b", one))
     return Config(Config.of(content).text, config.name, tuple(sets))
+
+
+def _room(drive: Config) -> tuple[int, int]:
+    """The bytes of a drive, be it an SSD, a disk or an array, and the requests that it takes at once.
+
+    They are the range and the depth of the default workload.
+    """
+    uniform = drive.resolve()["workload"]["uniform"]
+    return uniform["range_bytes"], uniform["arrivals"]["closed"]["queue_depth"]
 
 
 def _regions_of(drive_bytes: int, least: int) -> tuple[int, ...]:
