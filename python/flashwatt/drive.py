@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from operator import index
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args
 
 from flashwatt import _core
 from flashwatt.base.literals import shown
@@ -93,6 +93,11 @@ class Drive:
         with nearest(overrides, Drive), explained():
             self._core = _core.Drive(config.text, config.name, list(config.sets), bool(cuttable))
 
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled: a copy would be the same drive."""
+        expected = "expected a Drive of its own, made from the same configuration"
+        raise _core.FlashwattError(f"a drive cannot be copied or pickled; {expected}")
+
     def submit(
         self,
         kind: Kind,
@@ -113,7 +118,7 @@ class Drive:
         """
         try:
             return self._core.submit(kind, offset_bytes, bytes, at_ns, fua, origin)
-        except (OverflowError, TypeError):
+        except (OverflowError, TypeError, UnicodeEncodeError):
             known("kind", [f"{kind}"], get_args(Kind))
             _whole("offset_bytes", offset_bytes, _LARGEST)
             _whole("bytes", bytes, _LARGEST)

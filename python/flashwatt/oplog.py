@@ -72,19 +72,17 @@ def path_of(kind: Kind, name: str | PathLike[str]) -> Path:
 
 
 @contextmanager
-def logged(
-    kind: Kind, name: str | PathLike[str] | None, *, inputs: Collection[str | PathLike[str]] = (), force: bool = False
-) -> Iterator[Log]:
+def logged(kind: Kind, name: str | PathLike[str] | None, *, force: bool = False) -> Iterator[Log]:
     """Give the log with the path for the engine to write to; call `Log.finish` when the run's result is saved.
 
     Parquet takes a temporary second file in the same directory, and as much memory as CSV. Raises `FlashwattError` for
-    a file that must not be replaced; the engine checks a CSV itself, except against `inputs`, which it does not know.
+    a file that must not be replaced; the engine checks a CSV itself, but does not know all files that are read.
     """
     path = None if name is None else path_of(kind, name)
     with ExitStack() as stack:
         engine_path = path
         if path is not None:
-            check_not_read(path, inputs)
+            check_not_read(path)
         if path is not None and path.suffix == ".parquet":
             check(path, marks.TABLE, force=force)
             engine_path = stack.enter_context(scratch(path)) / f"{kind}.csv"

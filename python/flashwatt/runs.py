@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import weakref
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from flashwatt.base.files import parse_json
 from flashwatt.base.literals import assignments, flattened, leaves, shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check_not_read
+from flashwatt.base.reads import reading
 from flashwatt.base.scripts import explained
 from flashwatt.config.config import Config, dotted_of
 from flashwatt.oplog import logged, path_of, temporary
@@ -50,6 +50,7 @@ _END_OF_TIME_NS = 2**64 - 1
 _INTERVAL_NS_MAX = 2**63 - 1
 
 
+@reading()
 def run(
     config: Source = MappingProxyType({}),
     /,
@@ -89,16 +90,15 @@ def run(
     Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
     cannot be run; the message names the key, the value found, the values expected and the nearest valid name.
     """
-    files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else path_of("op_log", op_log)
     with nearest(overrides, run), explained(), temporary(wanted=op_log is True) as unnamed:
-        inputs = [*files, *config.inputs()]
+        config.inputs()
         with (
-            logged("op_log", named or unnamed, inputs=inputs, force=force) as log,
-            logged("request_log", request_log, inputs=inputs, force=force) as requests,
-            logged("capture", capture, inputs=inputs, force=force) as captured,
-            logged("dispatch_log", dispatch_log, inputs=inputs, force=force) as dispatches,
+            logged("op_log", named or unnamed, force=force) as log,
+            logged("request_log", request_log, force=force) as requests,
+            logged("capture", capture, force=force) as captured,
+            logged("dispatch_log", dispatch_log, force=force) as dispatches,
             run_progress(progress) as show,
         ):
             content = simulate(
@@ -122,6 +122,7 @@ def run(
     return report
 
 
+@reading()
 def age(
     config: Source = MappingProxyType({}),
     /,
@@ -142,9 +143,7 @@ def age(
     A file of that name is replaced if it is a snapshot, others with `force` only, and never one that is read. An
     interrupted preparation raises `RunInterruptedError` and leaves nothing behind.
     """
-    files = [config] if isinstance(config, str | os.PathLike) else []
     config = Config.of(config).override(overrides_of(seed, overrides))
-    check_not_read(to, files)
     with nearest(overrides, age), explained(), run_progress(progress, "preparing") as show:
         return save_aged(config, to, workload=run_workload, progress=show, force=force)
 
@@ -158,6 +157,7 @@ def save_aged(
     force: bool = False,
 ) -> dict[str, Any]:
     """Save a drive; messages call overrides `--set`."""
+    check_not_read(to)
     text = _core.age(config.text, config.name, list(config.sets), to, workload, progress, force)
     return dict(json.loads(text))
 

@@ -173,7 +173,8 @@ impl Drive {
         self.is_to_come("at_ns", request.arrival_ns)?;
         each!(&mut self.sim, sim => {
             let inbox = sim.workload();
-            if !request.is_within(inbox.drive_bytes) {
+            let is_at_nothing = request.kind != RequestKind::Flush || request.offset_bytes == 0;
+            if !(is_at_nothing && request.is_within(inbox.drive_bytes)) {
                 return Err(is_outside(&request, inbox.drive_bytes));
             }
             let tag = inbox.put(request);
@@ -385,6 +386,9 @@ fn is_outside(request: &Request, drive_bytes: u64) -> Error {
     let Request { offset_bytes, bytes, .. } = request;
     let fault = Fault::key("request", "it does not lie on the drive");
     let fault = fault.found(format!("{bytes} bytes at byte {offset_bytes}"));
+    if request.kind == RequestKind::Flush {
+        return fault.expected("0 bytes at byte 0: a flush has neither place nor length").into();
+    }
     fault.expected(format!("whole sectors of 512 bytes within {drive_bytes} bytes")).into()
 }
 

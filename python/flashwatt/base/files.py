@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
+from flashwatt.base.missing import check_name, unread
 from flashwatt.base.missing import printable as printable  # noqa: PLC0414 (others import it from here)
-from flashwatt.base.missing import unread
+from flashwatt.base.reads import reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,15 +45,15 @@ def read_text(path: str | PathLike[str], most_bytes: int = TEXT_BYTES_MAX) -> st
     Raises `FlashwattError` for a file that is no text or longer than `most_bytes`. It raises it for a pipe or a device
     as well, without waiting for data.
     """
+    check_name(path)
     name = printable(path)
+    reads(path)
     try:
         content = _read(path, name, most_bytes)
     except _core.FlashwattError:
         raise
     except OSError as error:
         raise _core.FlashwattError(unread(path, error)) from None
-    except ValueError as error:  # a NUL in the name
-        raise _core.FlashwattError(f"{name!r}: not the name of a file; {error}") from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -66,7 +67,7 @@ def check_regular(path: str | PathLike[str]) -> None:
     mode = found.st_mode
     if stat.S_ISDIR(mode):
         raise _core.FlashwattError(f"{printable(path)}: {os.strerror(errno.EISDIR)}")
-    if not (stat.S_ISREG(mode) or os.path.samestat(found, Path(os.devnull).stat())):
+    if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "a special file")
         expected = "a file on a disk (the output of a pipe can be saved to one)"
         raise _core.FlashwattError(f"{printable(path)}: not a file with an end; found {kind}; expected {expected}")
@@ -97,7 +98,9 @@ def read_report(path: str | PathLike[str]) -> tuple[str, str]:
 def report_file(path: str | PathLike[str]) -> Path:
     """Give the report.json of a directory, or the file itself. Raises `FlashwattError` for a directory without one."""
     path = Path(path)
+    check_name(path)
     if not path.is_dir():
+        reads(path)
         return path
     if not (path / "report.json").exists():
         name = printable(path)
@@ -106,6 +109,7 @@ def report_file(path: str | PathLike[str]) -> Path:
             raise _core.FlashwattError(f"{name}: {found}; `flashwatt sweep STUDY.toml --out {name}` prints them")
         expected = "expected a directory that `flashwatt run --out` wrote"
         raise _core.FlashwattError(f"{name}: no report.json in this directory; {expected}")
+    reads(path / "report.json")
     return path / "report.json"
 
 

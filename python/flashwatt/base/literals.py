@@ -29,6 +29,7 @@ def flattened(tree: Mapping[str, Any], place: str = "") -> dict[str, Any]:
     dictionary would keep one of them.
     """
     found: dict[str, Any] = {}
+    check_depth(tree, place)
     for key, value in leaves(tree):
         if key in found:
             raise _core.FlashwattError(f"{place}{key}: given twice, in two spellings; expected it once")
@@ -36,11 +37,32 @@ def flattened(tree: Mapping[str, Any], place: str = "") -> dict[str, Any]:
     return found
 
 
+def check_depth(tree: object, place: str = "") -> None:
+    """Raise `FlashwattError` for tables or lists nested deeper than any configuration; one may contain itself."""
+    level = [tree]
+    for _ in range(_DEPTH_MAX):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return
+        if len(level) > _VALUES_MAX:
+            break
+    expected = f"expected {_DEPTH_MAX} levels at most, and no table or list that contains itself"
+    raise _core.FlashwattError(f"{place}nested too deep; {expected}")
+
+
+def _inside(one: object) -> Iterator[object]:
+    if isinstance(one, Mapping):
+        yield from one.values()
+    elif isinstance(one, list | tuple):
+        yield from one
+
+
 def assignments(tree: Mapping[str, Any]) -> Iterator[str]:
     """Yield `key=value` for every value of a tree of tables, keys dotted, in the tree's order.
 
     Raises `FlashwattError` for a value that TOML has no words for.
     """
+    check_depth(tree)
     for path, value in leaves(tree):
         yield f"{path}={literal(value, path)}"
 
@@ -102,3 +124,5 @@ def shown(value: Any) -> str:
 
 _SHOWN_MAX = 80
 _RANGE_MAX = 1_000_000
+_DEPTH_MAX = 64
+_VALUES_MAX = 5_000_000

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from flashwatt import _core
-
-if TYPE_CHECKING:
-    import os
 
 _NEAR = 0.7
 
@@ -17,6 +14,17 @@ _NEAR = 0.7
 def printable(path: str | os.PathLike[str]) -> str:
     """Give a file name for a message, with bytes that are no UTF-8 as escapes."""
     return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def check_name(path: str | os.PathLike[str]) -> None:
+    """Raise `FlashwattError` for a name that no file can have: one with a NUL, or with half of a surrogate pair."""
+    try:
+        is_name = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        found = f"found {os.fspath(path)!r}"
+        raise _core.FlashwattError(f"not the name of a file; {found}; expected a name without NUL, of whole characters")
 
 
 def unread(path: str | os.PathLike[str], error: OSError) -> str:
@@ -53,6 +61,7 @@ def _nearest(path: Path) -> Path | None:
 
 def check_directory(path: str | os.PathLike[str]) -> None:
     """Raise `FlashwattError` for a path that cannot be a directory because it, or one above it, is a file."""
+    check_name(path)
     for one in (Path(path), *Path(path).parents):
         if one.exists():
             if not one.is_dir():

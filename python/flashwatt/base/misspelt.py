@@ -33,7 +33,8 @@ def known(
     for name in found:
         if name not in expected:
             help_ = hint(name, expected, near, meanings)
-            raise _core.FlashwattError(f"{place}: unknown name; found `{name}`; {help_}") from None
+            said = name.encode(errors="backslashreplace").decode()
+            raise _core.FlashwattError(f"{place}: unknown name; found `{said}`; {help_}") from None
 
 
 def hint(

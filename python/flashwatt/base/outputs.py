@@ -1,9 +1,9 @@
 """Writing of results: no file of the user is replaced, and no file of an earlier run stays beside them.
 
 Every file is written as a part file in the same directory and renamed when it is complete. If a full disk or a signal
-stops the writing, the previous file stays unchanged. A file that the command reads is never replaced, nor is a device
-or a FIFO. A symbolic link, or a file without this program's mark (`flashwatt.base.marks`), is replaced with `force`
-only.
+stops the writing, the previous file stays unchanged. A file that the command reads (`flashwatt.base.reads`) is never
+replaced, nor is a device or a FIFO. A symbolic link, or a file without this program's mark (`flashwatt.base.marks`), is
+replaced with `force` only.
 
 The engine (`output.rs`) uses the same names and locks for part files: `.flashwatt-PROCESS-NUMBER.part`, locked by the
 writer. A part file that a killed process left is removed by the next process that writes into the directory.
@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashwatt import _core
-from flashwatt.base.missing import check_directory, printable
+from flashwatt.base.missing import check_directory, check_name, printable
+from flashwatt.base.reads import is_read
 
 try:
     import fcntl
@@ -29,7 +30,7 @@ except ImportError:  # not on this system: no locks, and part files of killed pr
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from os import PathLike
 
     from flashwatt.base.marks import Kind
@@ -73,41 +74,35 @@ def directory(path: str | PathLike[str]) -> Path:
     return Path(path)
 
 
-def check(
-    path: str | PathLike[str], kind: Kind, *, inputs: Iterable[str | PathLike[str]] = (), force: bool = False
-) -> None:
+def check(path: str | PathLike[str], kind: Kind, *, force: bool = False) -> None:
     """Refuse, by a `FlashwattError`, a file that must not be replaced by one of this kind.
 
-    `inputs` are the files that the command reads. A missing or empty file may be written.
+    A missing or empty file may be written, unless it is one that the command reads.
     """
-    fault = _fault(path, kind, inputs, force=force)
+    fault = _fault(path, kind, force=force)
     if fault:
         raise _core.FlashwattError(f"{printable(path)}: cannot be written; found {fault}")
 
 
-def check_not_read(path: str | PathLike[str], inputs: Iterable[str | PathLike[str]]) -> None:
+def check_not_read(path: str | PathLike[str]) -> None:
     """Refuse, by a `FlashwattError`, to write a file that the command reads."""
-    if is_read(path, inputs):
+    check_name(path)
+    if is_read(path):
         raise _core.FlashwattError(f"{printable(path)}: cannot be written; found {_READ}")
 
 
-def is_read(path: str | PathLike[str], inputs: Iterable[str | PathLike[str]]) -> bool:
-    """Whether a file is one of those that the command reads."""
-    real = os.path.realpath(path)
-    return any(os.path.realpath(one) == real for one in inputs)
-
-
-def _fault(path: str | PathLike[str], kind: Kind, inputs: Iterable[str | PathLike[str]], *, force: bool) -> str | None:
+def _fault(path: str | PathLike[str], kind: Kind, *, force: bool) -> str | None:
     if not os.fspath(path):
         return "an empty name; expected the name of a file"
+    check_name(path)
     with writing(path):
         try:
             found = os.lstat(path)
         except FileNotFoundError:
-            return None
+            return _READ if is_read(path) else None
     if fault := _no_file(Path(path)):
         return fault
-    if is_read(path, inputs):
+    if is_read(path):
         return _READ
     return None if force else _foreign(Path(path), found, kind)
 
@@ -218,7 +213,7 @@ def remove_leftovers(directory: Path) -> None:
     """Remove part files of killed processes; one that cannot be removed does no harm."""
     with suppress(OSError):
         for path in [*directory.glob(f"{_PREFIX}*{_SUFFIX}")]:
-            if not path.is_symlink():
+            if not path.is_symlink() and not is_read(path):
                 _remove_leftover(path)
 
 
@@ -301,12 +296,12 @@ def _create_directory(beside: Path) -> tuple[Path, int]:
             os.close(descriptor)
 
 
-def clear(files: Iterable[tuple[Path, Kind]], *, inputs: Collection[str | PathLike[str]] = ()) -> list[Path]:
-    """Remove files of an earlier command that have this program's mark and are no inputs; return their paths."""
+def clear(files: Iterable[tuple[Path, Kind]]) -> list[Path]:
+    """Remove files of an earlier command that have this program's mark and are not read; return their paths."""
     gone = []
     for path, kind in files:
         mine = path.is_file() and not path.is_symlink() and _is_ours(path, kind)
-        if mine and not is_read(path, inputs):
+        if mine and not is_read(path):
             with writing(path):
                 path.unlink()
             gone.append(path)
@@ -320,6 +315,7 @@ def locked(directory: Path | None) -> Iterator[None]:
         yield
         return
     path = directory / _LOCK
+    check_not_read(path)
     descriptor = _locked(path)
     try:
         yield

@@ -24,6 +24,7 @@ _ARGUMENTS = {
     "--size-unit": "workload.trace.size_unit",
 }
 """What a script has for the options that messages name."""
+_SHOWN = 80
 
 
 @contextmanager
@@ -37,6 +38,9 @@ def explained(*, options: bool = True) -> Iterator[None]:
     except _core.FlashwattError as error:
         text = re.sub(r"^--set: ", "override ", str(error), flags=re.MULTILINE)
         raise type(error)(without_lines(in_keys(text) if options else text)) from None
+    except UnicodeEncodeError as error:  # half of a surrogate pair in an argument: the engine takes UTF-8
+        found = f"found {error.object[:_SHOWN]!r}"
+        raise _core.FlashwattError(f"not UTF-8; {found}; expected text of whole characters") from None
 
 
 def in_keys(message: str) -> str:

@@ -11,6 +11,7 @@ from flashwatt.base import marks
 from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check, locked, save_together
 from flashwatt.base.outputs import directory as made
+from flashwatt.base.reads import reading
 from flashwatt.calibration.bench import Bench
 from flashwatt.calibration.choices import check_choices, choices
 from flashwatt.calibration.fit import Problem, Search
@@ -47,6 +48,7 @@ class CalibrationInterruptedError(KeyboardInterrupt):
         self.calibration = calibration
 
 
+@reading()
 def calibrate(
     preset: str,
     table: str | PathLike[str] | Table,
@@ -87,7 +89,7 @@ def calibrate(
     directory = None if out is None else made(out)
     for name, kind in FILES.items():
         if directory:
-            check(directory / name, kind, inputs=[read.places.name], force=force)
+            check(directory / name, kind, force=force)
     with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
         bench = Bench(read, preset, journal, size)
         work = _Work(bench, starts=starts, seed=seed, told=progress or (lambda _doing, _runs: None))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashwatt.base.outputs import check_not_read
 from flashwatt.cli.options import blamed, overriding
 from flashwatt.cli.run import interruptible
 from flashwatt.cli.terminal import FILE, OUTPUT_FILE, force, note, say
@@ -35,7 +34,6 @@ def age(config: Path, out: Path, sets: tuple[str, ...], **options: Any) -> None:
     from flashwatt.runs import save_aged
 
     base = Config.of(config)
-    check_not_read(out, [config])
     with blamed({}, sets), interruptible() as interrupted, bar() as show:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:

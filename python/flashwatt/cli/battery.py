@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flashwatt.cli.options import Finite
 from flashwatt.cli.terminal import REPORT, as_json
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(hidden=True)
 @click.argument("reports", type=REPORT, nargs=-1, required=True, metavar="REPORT…")
-@click.option("--wh", type=float, default=50.0, metavar="WH", help="Energy of the battery in Wh; 50 unless given.")
+@click.option("--wh", type=Finite(), default=50.0, metavar="WH", help="Energy of the battery in Wh; 50 unless given.")
 @as_json
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a row for each target and pattern.")
 def battery(reports: tuple[Path, ...], wh: float, as_json: bool, as_csv: bool) -> None:

@@ -36,7 +36,7 @@ def compare_results(
         raise click.UsageError("one result alone has nothing to be compared with; name two or more, or --html FILE")
     files = [file_of(path) for path in paths]
     if html:
-        check(html, marks.PAGE, inputs=files, force=force)
+        check(html, marks.PAGE, force=force)
     with blamed({"only": "--only"}):
         names = chosen(only)
     results = {label: read(file) for label, file in zip(labels(files), files, strict=True)}

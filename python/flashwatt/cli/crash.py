@@ -83,7 +83,7 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
     _check_options(config, preset, options)
     whole = drive_of(config, preset, sets)
     with blamed({**({"device.preset": "--preset"} if preset else {}), **_PLACES}, sets):
-        _check_outputs(config, whole, options)
+        _check_outputs(whole, options)
         found = _campaign(whole, options)
     with printed() as faults:
         _show(found, as_json=options["as_json"])
@@ -117,12 +117,12 @@ def _check_options(config: Path | None, preset: str | None, options: dict[str, A
         raise click.UsageError("--quiet without --out, --plot or --json: nothing would be left of the cuts")
 
 
-def _check_outputs(config: Path | None, whole: Config, options: dict[str, Any]) -> None:
+def _check_outputs(whole: Config, options: dict[str, Any]) -> None:
     """Refuse files that must not be replaced: before the cuts, not after minutes of them."""
-    inputs = [*([config] if config else []), *whole.inputs()]
+    whole.inputs()
     for name, kind in (("out", marks.CRASH), ("plot", marks.PAGE)):
         if options[name]:
-            check(options[name], kind, inputs=inputs, force=options["force"])
+            check(options[name], kind, force=options["force"])
     if not options["out"]:
         check_stdout()
 

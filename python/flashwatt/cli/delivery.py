@@ -12,12 +12,13 @@ import click
 from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.files import printable
-from flashwatt.base.outputs import check, clear, directory, is_read, locked, save, save_together
+from flashwatt.base.outputs import check, clear, directory, locked, save, save_together
+from flashwatt.base.reads import is_read
 from flashwatt.cli.room import FRAMES_BYTES, left_over
 from flashwatt.cli.terminal import FAILED, INTERRUPTED, complain, fail, note, printed, quiet_is_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from flashwatt.plot import Chart
@@ -38,8 +39,6 @@ class Folder:
     path: Path
     config: bytes | None
     """The content of config.toml, if one is written."""
-    inputs: Collection[Path]
-    """Files that the command reads: it never replaces or removes them."""
     force: bool
 
     @property
@@ -52,24 +51,22 @@ class Folder:
 
 
 @contextmanager
-def folder(
-    path: Path, names: Iterable[str], *, inputs: Collection[Path], force: bool, config: str | None = None
-) -> Iterator[Folder]:
+def folder(path: Path, names: Iterable[str], *, force: bool, config: str | None = None) -> Iterator[Folder]:
     """Make the directory of a run, and keep other commands out of it during the block.
 
     Raises `FlashwattError` if one of these files must not be written: before the run, not after hours of it.
     """
     with locked(directory(path)):
-        opened = Folder(path, None if config is None else marks.config(config).encode(), inputs, force)
+        opened = Folder(path, None if config is None else marks.config(config).encode(), force)
         for name in names:
             if name != "config.toml" or not opened.keeps_config:
-                _check_not_input(path, name, inputs)
-                check(path / name, OF_A_RUN[name], inputs=inputs, force=force)
+                _check_not_input(path, name)
+                check(path / name, OF_A_RUN[name], force=force)
         yield opened
 
 
-def _check_not_input(path: Path, name: str, inputs: Collection[Path]) -> None:
-    if is_read(path / name, inputs):
+def _check_not_input(path: Path, name: str) -> None:
+    if is_read(path / name):
         found = f"{printable(path)}: not for the results of this run; found {name}, which it reads"
         raise _core.FlashwattError(f"{found}; expected another directory")
 
@@ -112,9 +109,7 @@ def _kept(report: Report, out: Folder) -> list[Path]:
     before = marks.REPORT.is_ours(out.path / "report.json") if (out.path / "report.json").is_file() else False
     save_together(files, force=out.force)
     if before:
-        stale = clear(
-            ((out.path / name, kind) for name, kind in OF_A_RUN.items() if name not in names), inputs=out.inputs
-        )
+        stale = clear((out.path / name, kind) for name, kind in OF_A_RUN.items() if name not in names)
         if stale:
             note(f"removed files of an earlier run: {', '.join(map(str, stale))}")
     return [out.path / name for name in names]

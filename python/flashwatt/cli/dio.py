@@ -15,8 +15,9 @@ from flashwatt.base import marks
 from flashwatt.base.missing import printable
 from flashwatt.base.outputs import check as check_output
 from flashwatt.base.outputs import directory, locked, save
+from flashwatt.base.reads import renewed
 from flashwatt.cli import completion
-from flashwatt.cli.options import overriding
+from flashwatt.cli.options import Finite, overriding
 from flashwatt.cli.run import interruptible
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -120,7 +121,7 @@ def _optional_seconds(name: str, default: str, text: str) -> Callable[[FC], FC]:
 )
 @click.option(
     "--power-offset",
-    type=float,
+    type=Finite(),
     default=0.0,
     metavar="SECONDS",
     help="Add this to the times of the CSV; 0 unless given.",
@@ -219,7 +220,9 @@ def _opened(target: str, options: dict[str, Any]) -> Simulated | Real:
             found = f"--{given}: an option for real targets; found {target}, a simulated drive"
             raise click.UsageError(f"{found}; expected a file or a block device")
         config = Config(f'device.preset = "{target}"', "<preset>") if named else Config.of(target)
-        drive = Simulated(Config(config.text, config.name, options["sets"]), target if named else Path(target).stem)
+        whole = Config(config.text, config.name, options["sets"])
+        whole.inputs()
+        drive = Simulated(whole, target if named else Path(target).stem)
         if options["sleep"] and drive.has_standby:
             found = "found a disk, which goes to standby by its own timer only"
             raise click.UsageError(f"--sleep: no command puts {target} to sleep; {found}; expected --idle")
@@ -447,7 +450,8 @@ def _attach(path: Path, options: dict[str, Any]) -> None:
     windows, covered = attach(content, readings)
     _check_covered(given, content, readings.window_ns, windows, covered)
     file = file_of(path)
-    save(file, encoded(content), marks.DIO)
+    with renewed(file):
+        save(file, encoded(content), marks.DIO)
     _print(content, options)
     drawn = _drawn(content, file.parent, force=options["force"]) if (file.parent / "dio.html").exists() else ()
     note(f"wrote {', '.join(map(str, (file, *drawn)))}")

@@ -18,6 +18,7 @@ from flashwatt.cli.crash import crash
 from flashwatt.cli.dio import dio
 from flashwatt.cli.explain import explain, init, schema
 from flashwatt.cli.fs import fs
+from flashwatt.cli.inputs import protect
 from flashwatt.cli.listing import list_
 from flashwatt.cli.mistakes import check_once, told
 from flashwatt.cli.model import model
@@ -122,6 +123,8 @@ for _command in (
 ):
     cli.add_command(_command)
     follow(_command)
+
+protect(cli)
 
 
 def _say_whole_sentences(group: click.Group) -> None:

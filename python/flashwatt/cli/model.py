@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt import _core
-from flashwatt.cli.options import blamed, drive_of, overriding, preset_option
+from flashwatt.cli.options import Finite, blamed, drive_of, overriding, preset_option
 from flashwatt.cli.terminal import FILE, as_json
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ def mapping_memory(capacities: tuple[int, ...], page_bytes: int, block_bytes: in
 
 
 @model.command()
-@click.option("--miss", "misses", type=click.FloatRange(0, 1), multiple=True, help="Miss ratios; 0 to 1 unless given.")
+@click.option("--miss", "misses", type=Finite(0, 1), multiple=True, help="Miss ratios; 0 to 1 unless given.")
 @click.option("--channels", type=click.IntRange(min=1), default=8, show_default=True, help="F of the model.")
 @click.option("--copies", type=click.IntRange(min=1), multiple=True, help="N: 2, 4 and 6 unless given; at most F.")
 @click.option(
     "--gc",
-    type=click.FloatRange(0, 1),
+    type=Finite(0, 1),
     default=1.0,
     show_default=True,
     help="Probability that a miss meets garbage collection.",

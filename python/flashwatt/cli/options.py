@@ -51,6 +51,17 @@ class Quantity(_NumberType):
         return number
 
 
+class Finite(click.FloatRange):
+    """A number with digits: Python also takes `nan`, `inf`, and what is too large for it, as `1e400`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the number, which lies in the range."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"found {value}; expected a finite number", param, ctx)
+        return number
+
+
 UNIT_OPTIONS = (
     click.option("--time-unit", type=click.Choice(TIME_UNITS), help="Unit of the times in a text trace."),
     click.option("--offset-unit", type=click.Choice(LENGTH_UNITS), help="Unit of its offsets; a sector has 512 B."),

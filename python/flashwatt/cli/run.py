@@ -211,17 +211,15 @@ def _run(
         check_stdout()
     with ExitStack() as stack:
         with blamed(_given(options), sets):
-            inputs = [*([config] if config else []), *whole.inputs()]
-            kept = stack.enter_context(_folder(out, options, inputs, whole)) if out else None
-            logs = [
-                stack.enter_context(logged(kind, options[kind], inputs=inputs, force=options["force"])) for kind in LOGS
-            ]
+            whole.inputs()
+            kept = stack.enter_context(_folder(out, options, whole)) if out else None
+            logs = [stack.enter_context(logged(kind, options[kind], force=options["force"])) for kind in LOGS]
             report = _simulate(whole, logs, {**options, "keep": bool(out)})
         deliver(report, kept, as_json, lambda: finish_all(logs))
     return report
 
 
-def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Config) -> AbstractContextManager[Folder]:
+def _folder(out: Path, options: dict[str, Any], config: Config) -> AbstractContextManager[Folder]:
     for kind in LOGS:
         log = options[kind]
         if log and log.name in OF_A_RUN and log.parent.resolve() == out.resolve():
@@ -229,7 +227,7 @@ def _folder(out: Path, options: dict[str, Any], inputs: list[Path], config: Conf
             raise click.UsageError(f"{found}; expected another name")
     series, edges = options["series"] or options["series_ms"], options["edges_ms"]
     names = ["report.json", "config.toml", *(SERIES if series else ()), *(EDGES if edges else ())]
-    return folder(out, names, inputs=inputs, force=options["force"], config=config.merged(out))
+    return folder(out, names, force=options["force"], config=config.merged(out))
 
 
 @click.command()
@@ -279,7 +277,7 @@ def price(
     _check_report(text, report_name, prices)
     with _said_once():
         repriced = reprice(text, prices, report_name=report_name, name=printable(table))
-    kept = folder(out, ["report.json"], inputs=[report, table], force=force) if out else nullcontext()
+    kept = folder(out, ["report.json"], force=force) if out else nullcontext()
     with kept as opened:
         deliver(repriced, opened, as_json)
 

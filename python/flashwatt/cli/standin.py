@@ -40,7 +40,7 @@ def fit(out: Path, as_json: bool, force: bool, **options: Any) -> None:
     from flashwatt import traces
     from flashwatt.base.progress import bar
 
-    check(out, marks.STANDIN, inputs=options["files"], force=force)
+    check(out, marks.STANDIN, force=force)
     options["max_requests"] = options["max_requests"] or _REQUESTS
     with bar("Fitting") as progress, blamed(OPTION_KEYS):
         fitted = traces.fit_standin(**arguments_of(options), progress=progress)

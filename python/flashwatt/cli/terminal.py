@@ -87,10 +87,14 @@ REPORT = Input(path_type=Path)
 """A report.json, or a directory with one."""
 
 
-class _Output(click.Path):
-    """A path to write to; an empty one, as of a variable that is not set, is a mistake."""
+class Output(click.Path):
+    """A path to write to; an empty one, as of a variable that is not set, is a mistake.
+
+    Other paths of a command are read (`flashwatt.cli.inputs`).
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the path."""
         if not os.fspath(value):
             self.fail("an empty name; expected that of a file or a directory", param, ctx)
         if not self.file_okay:
@@ -101,8 +105,8 @@ class _Output(click.Path):
         return super().convert(value, param, ctx)
 
 
-DIRECTORY = _Output(file_okay=False, path_type=Path)
-OUTPUT_FILE = _Output(path_type=Path)
+DIRECTORY = Output(file_okay=False, path_type=Path)
+OUTPUT_FILE = Output(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 force = click.option("--force", is_flag=True, help="Replace files that flashwatt did not write.")

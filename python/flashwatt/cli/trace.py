@@ -9,7 +9,7 @@ import click
 
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, directory, locked
-from flashwatt.cli.options import UNIT_OPTIONS, Quantity, blamed, numbers
+from flashwatt.cli.options import UNIT_OPTIONS, Finite, Quantity, blamed, numbers
 from flashwatt.cli.terminal import DIRECTORY, OUTPUT_FILE, TRACE, force, note, printed, say
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ _OPTIONS: tuple[Any, ...] = (
     click.option("--from", "from_s", type=Quantity("from_s"), metavar="SECONDS", help="Leave out earlier requests."),
     click.option("--until", "until_s", type=Quantity("until_s"), metavar="SECONDS", help="Leave out later requests."),
     click.option("--requests", "max_requests", type=Quantity("requests", 1), metavar="N", help="Stop after N."),
-    click.option("--speed", type=float, metavar="X", help="Divide times by X."),
-    click.option("--space-scale", type=float, metavar="X", help="Multiply addresses by X, in steps of 1 MiB."),
+    click.option("--speed", type=Finite(), metavar="X", help="Divide times by X."),
+    click.option("--space-scale", type=Finite(), metavar="X", help="Multiply addresses by X, in steps of 1 MiB."),
     click.option("--align-starts", is_flag=True, help="Let each file begin at time 0."),
     click.option("--share-devices", is_flag=True, help="Equal device numbers in several files are one device."),
 )
@@ -154,7 +154,7 @@ def plot(out: Path, as_json: bool, force: bool, **options: Any) -> None:
 
     pictures = {"trace.svg": marks.SVG, "trace.html": marks.PAGE}
     for name, kind in pictures.items():
-        check(out / name, kind, inputs=options["files"], force=force)
+        check(out / name, kind, force=force)
     with locked(directory(out)):
         with bar() as progress, blamed(OPTION_KEYS):
             profile = traces.profile(**arguments_of(options), progress=progress)

@@ -9,7 +9,7 @@ import click
 
 from flashwatt.base import marks
 from flashwatt.base.outputs import check
-from flashwatt.cli.options import Quantity, blamed, drive_of, overriding, preset_option, workers_option
+from flashwatt.cli.options import Finite, Quantity, blamed, drive_of, overriding, preset_option, workers_option
 from flashwatt.cli.terminal import DIRECTORY, FILE, force, note, printed
 from flashwatt.cli.terminal import as_json as _json
 
@@ -68,7 +68,7 @@ def tune() -> None:
 )
 @click.option(
     "--within",
-    type=click.FloatRange(0, 50, max_open=True),
+    type=Finite(0, 50, max_open=True),
     default=5.0,
     show_default=True,
     metavar="PERCENT",
@@ -104,7 +104,7 @@ def pardispatcher(
         )
         study = test.study()
     if out:
-        check(out / "results.parquet", marks.TABLE, inputs=[config] if config else [], force=options["force"])
+        check(out / "results.parquet", marks.TABLE, force=options["force"])
     note(f"{study.size} runs of {test.requests:,} requests")
     results, fault = swept(study, out, options["workers"], options["force"], "Testing")
     tuned = Tuned.of(results, options["within"] / 100)

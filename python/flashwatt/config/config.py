@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.files import printable, read_text
 from flashwatt.base.literals import assignments, flattened, leaves, shown
+from flashwatt.base.reads import reads
 from flashwatt.base.scripts import explained
 
 if TYPE_CHECKING:
@@ -98,8 +99,10 @@ class Config:
             return _core.merged(self.text, self.name, list(self.sets), beside)
 
     def inputs(self) -> list[Path]:
-        """Name the files that a run would read beside the configuration."""
-        return _core.inputs(self.text, self.name, list(self.sets))
+        """Name the files that a run would read beside the configuration; a command that asks counts as their reader."""
+        found = _core.inputs(self.text, self.name, list(self.sets))
+        reads(*found)
+        return found
 
 
 def dotted_of(keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.files import parse_json, printable, read_text
 from flashwatt.base.marks import DIO
+from flashwatt.base.reads import reads
 from flashwatt.dio.figures import rails_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def encoded(content: Json) -> bytes:
 
 def file_of(path: Path) -> Path:
     """Give the dio.json of a directory, or the file itself."""
-    return path / FILE if path.is_dir() else path
+    file = path / FILE if path.is_dir() else path
+    reads(file)
+    return file
 
 
 def is_result(path: Path) -> bool:

@@ -12,6 +12,7 @@ from flashwatt.base import marks
 from flashwatt.base.outputs import check, locked, save
 from flashwatt.base.outputs import directory as made
 from flashwatt.base.progress import silent
+from flashwatt.base.reads import reading, reads
 from flashwatt.reproduce.evidence import Runs
 from flashwatt.reproduce.grid import Grid, grid_path
 from flashwatt.reproduce.page import page_path, texts, write_pages
@@ -47,6 +48,7 @@ class Reproduction:
     """By the experiments' ids: the texts in Markdown that stand among the charts of a page."""
 
 
+@reading()
 def reproduce(
     experiments: Sequence[Experiment],
     out: str | PathLike[str],
@@ -65,12 +67,13 @@ def reproduce(
     Raises `FlashwattError` before the first run for a fault of an experiment, or a file that must not be replaced.
     """
     work = plan(experiments, terms)
+    reads(*work.terms.traces.values())
     for trace in work.terms.traces.values():
         # To its end, so that a fault is reported before the first run.
         _core.trace_info(trace, skip_bad=work.terms.skip_bad)
     directory = made(out)
     for path, kind in _files(experiments, directory):
-        check(path, kind, inputs=work.terms.traces.values(), force=force)
+        check(path, kind, force=force)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
         faults = [run_missing(work, journal, workers or processors(), progress or silent)]
         findings = [_finding(one, work, journal) for one in experiments]

@@ -15,6 +15,7 @@ from flashwatt.base.frames import write
 from flashwatt.base.outputs import check, locked
 from flashwatt.base.outputs import directory as made
 from flashwatt.base.progress import silent
+from flashwatt.base.reads import reading
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.study import Study
@@ -50,6 +51,7 @@ class SweepNotSavedError(_core.FlashwattError):
         self.results = results
 
 
+@reading()
 def sweep(
     grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | PathLike[str] | Study,
     *,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.base.files import check_regular
 from flashwatt.base.missing import unread
+from flashwatt.base.reads import reads
 from flashwatt.config.config import Config
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class Hashes:
 
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
+    reads(path)
     try:
         check_regular(path)
         with path.open("rb") as file:
