@@ -81,6 +81,8 @@ pub struct BlockTable {
     dies: FlatTable<DieBlocks>,
     /// Counts closed blocks: a block's age is the number of blocks closed after it.
     closings: u32,
+    /// Free blocks of each die that must not be taken: see [`Self::withhold`].
+    withheld: u32,
 }
 
 struct DieBlocks {
@@ -122,6 +124,7 @@ impl BlockTable {
                 })
                 .collect(),
             closings: 0,
+            withheld: 0,
             geometry,
         }
     }
@@ -137,10 +140,16 @@ impl BlockTable {
         &self.geometry
     }
 
-    /// Free blocks of a die.
+    /// Free blocks of a die that may be taken.
     #[inline(always)]
     pub fn free_blocks(&self, die: DieId) -> u32 {
-        self.dies[die.idx()].free.len() as u32
+        (self.dies[die.idx()].free.len() as u32).saturating_sub(self.withheld)
+    }
+
+    /// Leaves this number of free blocks of each die for what the drive takes from its translation layer when its start state is
+    /// there: a start state that used them would leave collection none.
+    pub fn withhold(&mut self, blocks: u32) {
+        self.withheld = blocks;
     }
 
     /// Number of erased blocks in the drive.

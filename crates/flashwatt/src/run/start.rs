@@ -185,6 +185,13 @@ impl StartState {
     }
 
     fn run_instantly(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {
+        self.firmware.blocks.withhold(self.geometry.withheld_blocks());
+        let done = self.run_clockless(workload, watch);
+        self.firmware.blocks.withhold(0);
+        done
+    }
+
+    fn run_clockless(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {
         let mut clockless = Clockless::new(&self.geometry, &mut self.firmware, &mut self.array);
         let (mut now, mut operations) = (0, 0);
         loop {

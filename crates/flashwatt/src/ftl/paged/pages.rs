@@ -267,8 +267,7 @@ impl Pages {
     #[inline(always)]
     fn free<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> u32 {
         let (free, claimed) = (blocks.free_blocks(die), owner.claimed(die));
-        debug_assert!(free >= claimed, "what is claimed is there");
-        free - claimed
+        free.saturating_sub(claimed)
     }
 
     fn take_block<O: Owner>(&self, die: DieId, owner: &O, cx: &mut Context) -> Option<BlockId> {
