@@ -47,6 +47,36 @@ pub(crate) fn check(config: &Config, checked: bool) -> Result<(), Error> {
     check_against(config, bytes, mem::is_there(bytes), limits::least().filter(|_| filled))
 }
 
+/// Bytes of memory for each map unit of flash and for each one of the host in a drive whose power can be cut: its spare areas; what the
+/// host was promised, with the versions that may come back.
+const CUT_BYTES: [u64; 2] = [24, 160];
+/// The same for what a scan finds, and for the comparison afterwards.
+const SCAN_BYTES: [u64; 2] = [1, 48];
+
+/// Bytes of memory that power cuts take: the drive that is cut, what a cut leaves, and the drive that comes back; with a second cut
+/// during the recovery another two of them.
+pub(crate) fn footprint_of_cuts(config: &Config, twice: bool) -> u64 {
+    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+    let units = [geometry.physical_units(), geometry.logical_units].map(u64::from);
+    let all = |each: [u64; 2]| units[0] * each[0] + units[1] * each[1];
+    let drive = footprint_bytes(config, false) + all(CUT_BYTES);
+    let remains = Array::memory_bytes(&geometry) + all(CUT_BYTES) + all(SCAN_BYTES);
+    let drives = if twice { 3 } else { 2 };
+    drives * drive + (drives - 1) * remains
+}
+
+/// Checks that there is memory for power cuts.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_cuts(config: &Config, twice: bool) -> Result<(), Error> {
+    if config.drive.ssd().is_none() {
+        return Ok(());
+    }
+    let bytes = footprint_of_cuts(config, twice);
+    check_against(config, bytes, mem::is_there(bytes), limits::least())
+}
+
 fn check_against(config: &Config, bytes: u64, is_there: bool, limit: Option<MemoryLimit>) -> Result<(), Error> {
     let broken = limit.filter(|limit| limit.bytes < bytes);
     if is_there && broken.is_none() {

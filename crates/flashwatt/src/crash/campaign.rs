@@ -14,6 +14,7 @@ use super::witness::Witness;
 use crate::config::{Config, Cuts, PowerCuts};
 use crate::connector::Workload;
 use crate::error::{Error, Fault};
+use crate::footprint;
 use crate::host::BlockLayer;
 use crate::progress::Progress;
 use crate::rng::Rng;
@@ -137,6 +138,7 @@ pub fn crash(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Crash, Error> {
     let capacitors = sizing(config)?;
+    footprint::check_cuts(config, options.twice)?;
     let mut campaign = Campaign { config, options, cuts: Vec::new() };
     let (run_ns, operations, is_complete) = match config.host {
         None => campaign.run::<Ssd<Witness>>(progress)?,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::campaign::{Cut, crash, logical_units};
 use crate::config::{Config, PowerCuts};
 use crate::error::Error;
+use crate::footprint;
 use crate::progress::{Preparation, Progress};
 use crate::report::{CutSpread, PowerCutsReport, Report};
 use crate::run::{RunOptions, run_uncut};
@@ -28,6 +29,7 @@ pub fn run(
 ) -> Result<Report, Error> {
     let Some(cuts) = &config.run.power_cuts else { return run_uncut(config, options, progress) };
     config.check_seal()?;
+    footprint::check_cuts(config, cuts.twice)?; // before the run, not after it
     let mut report = run_uncut(&config.without_power_cuts(), options, progress)?;
     (report.config, report.config_sha256) = (config.clone(), config.sha256());
     if report.status == "complete" {

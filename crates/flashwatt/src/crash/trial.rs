@@ -13,6 +13,7 @@ use super::witness::Witness;
 use crate::config::{Config, Run, Span};
 use crate::connector::{Completion, Device, Next, SourceKind, Workload};
 use crate::error::{Error, Fault};
+use crate::footprint;
 use crate::files::system::{BLOCK_BYTES, Block};
 use crate::files::{FileWorkload, FilesFound};
 use crate::kernel::{End, Sim};
@@ -244,6 +245,7 @@ pub(crate) fn cuttable(
     bug: Bug,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Ssd<Witness>, Start), Error> {
+    footprint::check_cuts(config, false)?;
     let is_durable_late = config.has_volatile_buffer() && bug != Bug::AcknowledgedEarly;
     let start = StartState::watched(config, progress)?;
     if !start.survives_cuts() {
