@@ -390,8 +390,34 @@ fn preset_settings(name: &str) -> PyResult<Option<String>> {
     config::about(name).zip(config::settings(name)).as_ref().map(json).transpose()
 }
 
+/// Text that grows as long as there is memory.
+struct Text(Vec<u8>);
+
+impl std::io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.try_reserve(bytes.len()).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(python_error)
+    let mut text = Text(Vec::new());
+    match serde_json::to_writer(&mut text, value) {
+        Ok(()) => String::from_utf8(text.0).map_err(python_error),
+        Err(error) if error.is_io() => {
+            let found = text.0.len().div_ceil(1_000_000);
+            Err(python_error(format!(
+                "the result needs more memory than there is; found {found} MB of text and no room for more; expected fewer bins of a \
+                 longer interval (series), a shorter window (edges), or more memory"
+            )))
+        }
+        Err(error) => Err(python_error(error)),
+    }
 }
 
 #[pymodule]

@@ -7,10 +7,15 @@
 use serde::Serialize;
 
 use super::parts::{Columns, ComponentEnergies, PartTimes, Parts, PerState, StateId};
+use crate::mem;
 use crate::units::Nanos;
 
 /// The largest number of bins that are stored.
 pub const BINS_MAX: u64 = 10_000_000;
+
+/// Components of a drive, and bytes of a number's text: estimates of the memory that bins take when they are priced and written.
+const COMPONENTS: usize = 10;
+const NUMBER_BYTES: usize = 24;
 
 /// Bins being filled.
 pub struct Bins {
@@ -25,6 +30,8 @@ pub struct Bins {
     owed: PartTimes,
     /// Automatic interval: adjacent bins are merged once there are this many.
     merge_at: Option<usize>,
+    /// Whether there was no memory for a bin.
+    is_full: bool,
 }
 
 /// Bins with their power.
@@ -37,7 +44,7 @@ pub struct PowerSeries {
     /// Mean power in W in each bin, by component.
     pub power_w: Columns,
     /// Energy in J of work that DRAM and the host interface were given before the end of the last bin and do after it,
-    /// by component. The totals hold it, and no bin does.
+    /// by component. Neither the totals nor the bins hold it.
     pub owed_j: ComponentEnergies,
 }
 
@@ -64,7 +71,7 @@ impl Bins {
     /// that many, so a run of any length ends with `merge_at`/2 to `merge_at` bins.
     pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
         let (open, closed, owed) = (PerState::default(), Vec::new(), PartTimes::default());
-        Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, owed, merge_at }
+        Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, owed, merge_at, is_full: false }
     }
 
     /// Length of a bin.
@@ -72,9 +79,9 @@ impl Bins {
         self.interval_ns
     }
 
-    /// Whether there were more bins than [`BINS_MAX`]; the later ones are lost.
+    /// Whether there were more bins than [`BINS_MAX`], or than there is memory for; the later ones are lost.
     pub fn overflowed(&self) -> bool {
-        self.closed.len() as u64 > BINS_MAX
+        self.is_full || self.closed.len() as u64 > BINS_MAX
     }
 
     /// A part enters a state.
@@ -101,6 +108,10 @@ impl Bins {
     /// Advances to `now`: closes all bins that have ended.
     pub(super) fn advance(&mut self, now: Nanos, count: &PerState<u32>) {
         while self.end_ns <= now {
+            if self.closed.len() == self.closed.capacity() && !self.grow() {
+                (self.is_full, self.end_ns) = (true, Nanos::MAX);
+                return;
+            }
             self.closed.push(self.open);
             let carried = if self.merge_at.is_some_and(|at| self.closed.len() >= at) { self.merge() } else { None };
             if self.overflowed() {
@@ -109,6 +120,19 @@ impl Bins {
             }
             self.open(self.end_ns, carried.unwrap_or_default(), count);
         }
+    }
+
+    /// Makes room for twice the bins, if there is memory for them, for what they are priced to, and for its text.
+    #[cold]
+    fn grow(&mut self) -> bool {
+        let (bins, more) = (self.closed.len(), self.closed.len().max(1024));
+        let each = 2 * size_of::<PerState<u64>>() + COMPONENTS * (size_of::<f64>() + NUMBER_BYTES);
+        mem::is_there(((bins + more) * each) as u64) && self.closed.try_reserve_exact(more).is_ok()
+    }
+
+    /// The number of bins, if there was no memory for more.
+    pub fn full_at(&self) -> Option<usize> {
+        self.is_full.then_some(self.closed.len())
     }
 
     /// Opens a bin, booked for its whole length with the states at `now`.

@@ -111,6 +111,13 @@ impl RunOptions {
     /// The error of a recording that exceeds its storage.
     pub(super) fn overflow(&self, series: &Series) -> Error {
         match (&series.bins, self.edges_ns) {
+            (Some(bins), _) if let Some(most) = bins.full_at() => {
+                let fault = Fault::key("series", "power over time needs more memory than there is");
+                let fault = fault.found(format!("room for {most} bins of {} ns", bins.interval_ns()));
+                fault
+                    .expected("fewer bins: a longer interval, or none, which suits itself to the run; or more memory")
+                    .into()
+            }
             (Some(bins), _) if bins.overflowed() => {
                 too_many_bins(bins.interval_ns(), &format!("more than {BINS_MAX} times that"))
             }
