@@ -5,6 +5,7 @@ use std::hint::cold_path;
 use crate::device::phases::Course;
 use crate::energy::array_times::ArrayTimes;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
+use crate::energy::meter::SERVERS;
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
 use crate::energy::settings::{DramRule, Energy};
@@ -29,6 +30,8 @@ pub struct SsdAccounts<P: Probe> {
     pub probe: P,
     /// Start of the window.
     window_start: Nanos,
+    /// Work that DRAM and the host interface had left when the window began, in ns.
+    carried_ns: [Nanos; SERVERS],
     phase: Phase,
     busy_dies: u32,
     array_times: ArrayTimes,
@@ -86,8 +89,10 @@ impl MapLatency {
 /// An SSD's figures of a window of the run.
 #[derive(Clone, Debug, Default)]
 pub struct SsdFigures {
-    /// Residencies and counts.
+    /// Residencies and counts. Of the work of DRAM and the host interface it holds what was done in the window.
     pub ledger: Ledger,
+    /// Work that DRAM and the host interface were given in the window, in ns.
+    pub given_ns: [Nanos; SERVERS],
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// Writes of the host.
@@ -225,6 +230,7 @@ impl Figures for SsdFigures {
         mapping += next.mapping;
         SsdFigures {
             ledger: self.ledger.plus(&next.ledger),
+            given_ns: std::array::from_fn(|server| self.given_ns[server].saturating_add(next.given_ns[server])),
             unwritten_reads: self.unwritten_reads + next.unwritten_reads,
             written: self.written.plus(&next.written),
             buffered: self.buffered.plus(&next.buffered),
@@ -267,6 +273,7 @@ impl<P: Probe> SsdAccounts<P> {
             meter: meter(&table, dies, series),
             probe,
             window_start: 0,
+            carried_ns: [0; SERVERS],
             phase: Phase::Quiet,
             busy_dies: 0,
             array_times: ArrayTimes::default(),
@@ -549,6 +556,8 @@ impl<P: Probe> SsdAccounts<P> {
             self.meter.restart(now);
         }
         self.ledger = Ledger::new(self.ledger.dies);
+        self.carried_ns = self.left_ns(now);
+        [self.ledger.dram_op_ns, self.ledger.host_interface_ns] = self.carried_ns;
         (self.window_start, self.unwritten_reads, self.written) = (now, 0, HostWrites::default());
         self.buffered = BufferCounts::default();
         self.collection = CollectionCounts::default();
@@ -562,10 +571,15 @@ impl<P: Probe> SsdAccounts<P> {
         debug_assert_eq!(now, self.now());
         let free_blocks_start = std::mem::replace(&mut self.free_blocks, free_blocks);
         let reading = (!meter_reads_on).then(|| self.meter.read(now));
+        let (mut ledger, left) = (self.ledger.clone(), self.left_ns(now));
+        let booked = [ledger.dram_op_ns, ledger.host_interface_ns];
+        ledger.dram_op_ns -= left[DRAM];
+        ledger.host_interface_ns -= left[LINK];
         let figures = SsdFigures {
             free_blocks_start,
             free_blocks_end: free_blocks,
-            ledger: self.ledger.clone(),
+            ledger,
+            given_ns: std::array::from_fn(|server| booked[server].saturating_sub(self.carried_ns[server])),
             unwritten_reads: self.unwritten_reads,
             written: self.written,
             buffered: self.buffered,
@@ -575,6 +589,11 @@ impl<P: Probe> SsdAccounts<P> {
             settling: std::mem::take(&mut self.settling),
         };
         Window { start_ns: self.window_start, end_ns: now, reading, figures }
+    }
+
+    /// Work that DRAM and the host interface have left, in ns.
+    fn left_ns(&self, now: Nanos) -> [Nanos; SERVERS] {
+        [DRAM, LINK].map(|server| self.meter.left_ns(server, now))
     }
 
     /// A block has been erased. Rare enough to sample the counts that write amplification is made of.

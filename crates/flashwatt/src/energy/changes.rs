@@ -86,10 +86,16 @@ impl Changes {
         self.servers[server].until
     }
 
-    /// Ends the work of a server now. The energy of its remaining work, which is returned in nW·ns, counts at once.
-    pub fn end_work(&mut self, server: usize, now: Nanos) -> u128 {
+    /// Energy in nW·ns of `ns` of a server's work.
+    pub fn work_nw_ns(&self, server: usize, ns: Nanos) -> u128 {
+        u128::from(area(self.servers[server].nw, ns))
+    }
+
+    /// Ends the work of a server now. Its remaining work is never done.
+    pub fn end_work(&mut self, server: usize, now: Nanos) {
         let Server { nw, until, .. } = &mut self.servers[server];
-        u128::from(area(*nw, std::mem::replace(until, now) - now))
+        let left = std::mem::replace(until, now) - now;
+        self.moment = self.moment.wrapping_add(area(*nw, left));
     }
 
     /// Present power in nW.

@@ -42,8 +42,6 @@ pub struct Meter<R: Recorder> {
     windows: [MeanWindow; 2],
     /// ∫ power dt from the start of the run's window to the last boundary, in nW·ns = 10⁻¹⁸ J.
     energy: u128,
-    /// Work left to the servers when the run's windows ended, in nW·ns.
-    owed: u128,
     /// In nW.
     peak: i64,
     at_peak_ns: u64,
@@ -64,7 +62,7 @@ const ALWAYS: i64 = i64::MIN / 2;
 pub struct Reading {
     /// ∫ power dt in J.
     pub energy_j: f64,
-    /// The part of `energy_j` that servers spend after the window, for work given to them in it.
+    /// Energy that servers spend after the window, for work given to them until its end. It is no part of `energy_j`.
     pub owed_j: f64,
     /// Highest power; none of several meters read as one, whose changes are in no common order.
     pub peak: Option<Draw>,
@@ -96,7 +94,7 @@ impl Reading {
         let peaks = self.peak.zip(next.peak);
         Reading {
             energy_j: self.energy_j + next.energy_j,
-            owed_j: self.owed_j + next.owed_j,
+            owed_j: next.owed_j,
             peak: peaks.map(|(this, next)| if this.nw < next.nw { next } else { this }),
             at_peak_ns: peaks.map(|(this, next)| match this.nw.cmp(&next.nw) {
                 Ordering::Less => at_next,
@@ -130,7 +128,6 @@ impl<R: Recorder> Meter<R> {
             boundary: WINDOWS_NS[0],
             windows: WINDOWS_NS.map(|len| MeanWindow::new(len, 0)),
             energy: 0,
-            owed: 0,
             peak: 0,
             at_peak_ns: 0,
             working: servers,
@@ -243,10 +240,15 @@ impl<R: Recorder> Meter<R> {
         self.increase[StateId::NONE.number()][state.number()] as f64 * 1e-9
     }
 
-    /// Starts a window of the run: clears all energy so far, and the work left to servers.
+    /// Time in ns of the work that a server has left.
+    pub fn left_ns(&self, server: usize, now: Nanos) -> Nanos {
+        self.changes.until(server).saturating_sub(now)
+    }
+
+    /// Starts a window of the run: clears all energy so far. Work left to servers goes on in it.
     pub fn restart(&mut self, now: Nanos) {
         self.settle(now);
-        (self.energy, self.owed, self.peak, self.at_peak_ns) = (0, 0, 0, 0);
+        (self.energy, self.peak, self.at_peak_ns) = (0, 0, 0);
         self.windows = WINDOWS_NS.map(|len| MeanWindow::new(len, now));
         self.boundary = now + WINDOWS_NS[0];
         self.watch();
@@ -255,14 +257,21 @@ impl<R: Recorder> Meter<R> {
         }
     }
 
-    /// Ends a window of the run and reads the meter. The work left to servers is included, because the ledger booked it
-    /// when it was requested.
+    /// Ends a window of the run and reads the meter. The work left to servers belongs to the time after it.
     pub fn read(&mut self, now: Nanos) -> Reading {
         self.settle(now);
+        let mut owed = 0;
+        for server in 0..SERVERS {
+            let left = self.left_ns(server, now);
+            owed += self.changes.work_nw_ns(server, left);
+            if let Some(series) = self.recorder.series().filter(|_| left > 0) {
+                series.owes(self.working[server], left);
+            }
+        }
         let joules = |nw_ns: u128| nw_ns as f64 * 1e-18;
         Reading {
             energy_j: joules(self.energy),
-            owed_j: joules(self.owed),
+            owed_j: joules(owed),
             peak: Some(Draw { nw: self.peak }),
             at_peak_ns: Some(self.at_peak_ns),
             window_w: self.windows.map(|w| w.greatest.map(|nw_ns| joules(nw_ns) / (w.len as f64 * 1e-9))),
@@ -281,20 +290,9 @@ impl<R: Recorder> Meter<R> {
         self.recorder.series().is_some_and(|series| series.overflowed())
     }
 
-    /// Integrates up to `now` and ends the work of servers: the whole of it belongs to the window that ends.
+    /// Integrates up to `now`, and sums the energy.
     fn settle(&mut self, now: Nanos) {
         self.advance(now);
-        for server in 0..SERVERS {
-            let left = self.changes.until(server).saturating_sub(now);
-            if left > 0 {
-                self.owed += self.changes.end_work(server, now);
-                let state = self.working[server];
-                if let Some(series) = self.recorder.series() {
-                    series.owes(state, left);
-                    series.change(now, state, StateId::NONE);
-                }
-            }
-        }
         self.energy += u128::from(self.changes.take_recent(now));
     }
 

@@ -292,7 +292,10 @@ fn standin(c: &mut Checker, table: &str, raw: &raw::Standin, bounds: &Bounds) ->
     let requests = requests.unwrap_or_else(|| known.requests(scale));
     let (largest, drive) = (known.largest_bytes(), bounds.logical_bytes);
     if c.clean(table) && largest > drive {
-        let fault = c.fault(&format!("{table}.{}", if path.is_some() { "path" } else { "name" }), "a request is larger than the drive");
+        let fault = c.fault(
+            &format!("{table}.{}", if path.is_some() { "path" } else { "name" }),
+            "a request is larger than the drive",
+        );
         c.push(fault.found(format!("a request of {largest} bytes")).expected(format!("{drive} bytes at most")));
     }
     check_footprint(c, table, known.footprint_bytes(requests), bounds);

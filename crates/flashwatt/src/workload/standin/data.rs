@@ -385,7 +385,10 @@ impl StandinData {
                 return Err(format!("{name}_depths needs depths from 1 to {ENDS}, with shares above 0"));
             }
             let is_gap = |&(gap, share): &(i64, f64)| {
-                gap.unsigned_abs().is_multiple_of(SECTOR_BYTES) && gap.unsigned_abs() < GAP_MAX_BYTES && share > 0.0 && share.is_finite()
+                gap.unsigned_abs().is_multiple_of(SECTOR_BYTES)
+                    && gap.unsigned_abs() < GAP_MAX_BYTES
+                    && share > 0.0
+                    && share.is_finite()
             };
             if gaps.value.is_empty() || !gaps.value.iter().all(is_gap) {
                 return Err(format!(
