@@ -147,6 +147,7 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
     `kinds` gives the type of each key; keys that it does not have are not looked at. `name` is that of the file.
     """
     _check_kinds(content, kinds, name)
+    _check_members(content, kinds, name)
     for table, columns in (("series", "power_w"), ("edges", "current_ma")):
         if content.get(table) and not _columns(content, table, columns):
             raise _core.FlashwattError(f"{name}: {table}.{columns}: found no column; expected one for each component")
@@ -179,6 +180,55 @@ def _check_kinds(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str
                 raise _core.FlashwattError(f"{name}: {fault}")
         elif content.get(key) is not None:
             raise _core.FlashwattError(f"{name}: {key}: found a value; expected null, as the run had no clock")
+
+
+def _check_members(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> None:
+    """Check what pages read of the members of an array, and of its drives; another drive has no members."""
+    members = content.get("members")
+    if kind_of(content) != "array":
+        if members is not None:
+            raise _core.FlashwattError(f"{name}: members: found {shown(members)}; expected none: the run had one drive")
+        return
+    array, timed = content["config"]["array"], content.get("replay") is None
+    for fault in _array_faults(array):
+        raise _core.FlashwattError(f"{name}: config.array.{fault}")
+    if not isinstance(members, list) or len(members) != len(array["drives"]):
+        expected = f"expected a list of {len(array['drives'])}, one for each of config.array.drives"
+        raise _core.FlashwattError(f"{name}: members: found {shown(members)}; {expected}")
+    hints = get_type_hints(kinds["latency_ns"])
+    latency = {kind: hints[kind] for kind in ("read", "write")}
+    for at, member in enumerate(members):
+        for fault in _member_faults(member, latency, f"members[{at}]", timed=timed):
+            raise _core.FlashwattError(f"{name}: {fault}")
+
+
+def _member_faults(member: Any, latency: Mapping[str, Any], place: str, *, timed: bool) -> Iterator[str]:
+    """Describe the faults of a member; None stands for one that has failed."""
+    if member is None:
+        return
+    yield from _table_faults(dict, member, place)
+    if timed:
+        yield from _faults(float, member.get("mean_w"), f"{place}.mean_w")
+        of_kinds = member.get("latency_ns")
+        yield from _faults(dict, of_kinds, f"{place}.latency_ns")
+        for kind, hint in latency.items():
+            yield from _faults(hint, of_kinds.get(kind), f"{place}.latency_ns.{kind}")
+
+
+def _array_faults(array: Mapping[str, Any]) -> Iterator[str]:
+    """Describe the faults of what pages read of an array's configuration."""
+    spare, failed = array.get("spare"), array.get("failed")
+    for place, drive in (*((f"drives[{at}]", one) for at, one in enumerate(array["drives"])), ("spare", spare or {})):
+        device = (drive.get("device") or {}) if isinstance(drive, dict) else None
+        if not isinstance(device, dict):
+            yield f"{place}: wrong type; found {shown(drive)}; expected a drive"
+            continue
+        for key in ("preset", "description"):
+            yield from _faults(str | None, device.get(key), f"{place}.device.{key}")
+    if failed is not None and not isinstance(failed, dict):
+        yield f"failed: wrong type; found {shown(failed)}; expected a table"
+    elif spare and not (failed and type(failed.get("member")) is int and 0 <= failed["member"] < len(array["drives"])):
+        yield f"failed: found {shown(failed)}; expected the member whose place the spare takes"
 
 
 def _columns(content: Mapping[str, Any], table: str, key: str) -> dict[str, list[float]]:

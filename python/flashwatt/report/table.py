@@ -281,7 +281,7 @@ def _energy(report: Json) -> Iterator[Table]:
     yield _energy_by_component(report)
     if "energy_by_cause_j" in report:
         yield _energy_by_cause(report)
-    if "members" in report:
+    if report.get("members"):
         yield _members(report)
 
 
