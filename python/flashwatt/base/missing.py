@@ -13,7 +13,10 @@ _NEAR = 0.7
 
 def printable(path: str | os.PathLike[str]) -> str:
     """Give a file name for a message, with bytes that are no UTF-8 as escapes."""
-    return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
+    try:
+        return str(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
+    except UnicodeEncodeError:  # half of a surrogate pair stands for no byte
+        return str(path).encode(errors="backslashreplace").decode()
 
 
 def check_name(path: str | os.PathLike[str]) -> None:

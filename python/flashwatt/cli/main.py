@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         fail(str(error), INTERRUPTED)
     except _core.FlashwattError as error:
         fail(str(error))
-    except OSError as error:
+    except (OSError, MemoryError) as error:
         _fail(error)
 
 
@@ -79,8 +79,11 @@ def _prepare() -> None:
         sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
 
 
-def _fail(error: OSError) -> NoReturn:
-    """Exit with the system's message about a file, or about standard output, which has no name."""
+def _fail(error: OSError | MemoryError) -> NoReturn:
+    """Exit with the system's message about a file, or about standard output, which has no name; or about memory."""
+    if isinstance(error, MemoryError):
+        expected = "expected a recording with fewer values (a longer --series-ms, a shorter --edges-ms), or more memory"
+        fail(f"the result needs more memory than there is (its address space may be limited: ulimit -v); {expected}")
     if error.filename is None:
         drop_stdout()
         fail(f"standard output: {error.strerror or error}", FAILED)

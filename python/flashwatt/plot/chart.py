@@ -164,14 +164,14 @@ def document(title: str, parts: Sequence[Chart | str], *, style: str = "", alone
     charts = [part for part in parts if isinstance(part, Chart)]
     numbers = count()
     body = "\n".join(part if isinstance(part, str) else _figure(next(numbers), part, alone=alone) for part in parts)
-    # "</" would end the script element early if a name in a report held it.
+    # A name may hold "</script>", which would end the element, or "<!--<script>", which would swallow its end.
     specs = json.dumps([chart.spec(page=True) for chart in charts], ensure_ascii=False, separators=(",", ":"))
     page = _PAGE.format(
         title=html.escape(plain(title)),
         body=plain(body, keep="\n\t"),
         generator=marks.META,
         library=library(),
-        specs=specs.replace("</", "<\\/"),
+        specs=specs.replace("<", "\\u003c"),
         style=style,
         ink=INK,
         faint=FAINT,

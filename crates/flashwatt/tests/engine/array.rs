@@ -334,7 +334,7 @@ fn power_over_time_is_by_member() {
         .flat_map(|column| column.as_array().expect("bins").iter().enumerate())
         .map(|(bin, w)| w.as_f64().expect("a power") * if bin + 1 == bins { last_s } else { 1e-3 })
         .sum();
-    close(joules + number(&json, "/series/owed_j/total"), report.energy_integral_j, 1e-9);
+    close(joules, report.energy_integral_j, 1e-9);
 }
 
 fn any_request() -> impl Strategy<Value = (RequestKind, u64, u64)> {
