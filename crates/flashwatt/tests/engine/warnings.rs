@@ -110,7 +110,7 @@ fn a_drive_that_cannot_keep_up() {
 fn an_interface_that_works_longer_than_there_was() {
     let sets =
         ["workload.uniform.requests=2000", "write_buffer.bytes=4MiB", "energy.host_interface.bandwidth_mb_s=100"];
-    let over = "the host interface worked ";
+    let over = "the host interface was given work of ";
     let slow = run(&sets);
     assert!(warns(&slow, over), "{:?}", slow.warnings);
     let linked = run(&[&sets[..], &["device.host_link.bandwidth_mb_s=100"]].concat());
