@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import random
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -135,3 +136,31 @@ def test_power_cuts_without_memory_end_in_a_message(tmp_path: Path) -> None:
         ended = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert ended.returncode == 1
         assert "FlashwattError: device: the drive needs more memory than there is" in ended.stderr
+
+
+def test_no_window_has_a_mean_power_above_its_peak() -> None:
+    """Windows of some requests, in which DRAM and the host interface still work for requests before them."""
+    draw = random.Random(8)
+    for seed in range(16):
+        sizes = {
+            "channels": draw.choice([1, 2]),
+            "ways": 1,
+            "blocks_per_plane": 24,
+            "pages_per_block": draw.choice([4, 16]),
+        }
+        uniform = {
+            "requests": 120,
+            "request_bytes": draw.choice([512, 22016, 65536]),
+            "read_fraction": draw.choice([0, 0.5]),
+        }
+        window = {"measure.requests": draw.choice([1, 5, 20]), "warmup.requests": draw.choice([0, 7, 60]), "seed": seed}
+        one = {
+            "device": {"preset": draw.choice(["slc-4way", "energysim", "limit"]), "op_ratio": 0.5, **sizes},
+            "ftl": draw.choice(["page", "block", "dftl"]),
+            "workload.uniform": uniform | draw.choice([{"rate_per_s": 20_000}, {"queue_depth": 8}]),
+            "run": window | {"count_drain": draw.random() < 0.3},
+        }
+        report = flashwatt.run(one).to_dict()
+        assert report["status"] == "complete", one
+        assert report["power_w"]["mean"] <= report["power_w"]["peak"] * (1 + 1e-9), one
+        assert report["energy_integral_j"] == pytest.approx(report["energy_j"]["total"], rel=1e-9), one
