@@ -159,6 +159,9 @@ def main() -> None:
 
     for module in _LOADED:
         importlib.import_module(module)
+    from flashwatt.cli.main import cli
+
+    assert all(cli.commands.values())  # a look loads each
     tasks = Path("/proc/self/task")
     assert not tasks.exists() or len(list(tasks.iterdir())) == 1, "a library has started a thread"
     requests = socket.socket(fileno=int(sys.argv[1]))

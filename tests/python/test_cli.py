@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flashwatt import _core
+from flashwatt.cli.commands import COMMANDS
 from flashwatt.cli.main import cli, main
 
 if TYPE_CHECKING:
@@ -365,6 +366,14 @@ def test_mistakes_on_the_command_line_are_told_as_all_others(
     assert first.startswith("flashwatt: error: ")
     assert said in first
     assert second.startswith("usage: ")
+
+
+def test_the_table_of_commands_says_what_their_helps_say() -> None:
+    """The help of `flashwatt` is made from the table, without the commands."""
+    assert {name: one.help for name, one in COMMANDS.items()} == {
+        name: command.short_help for name, command in cli.commands.items()
+    }
+    assert [name for name, command in cli.commands.items() if command.name != name] == []
 
 
 def test_lists_of_commands_have_whole_sentences() -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 from click.shell_completion import ShellComplete, get_completion_class
 
+from flashwatt.cli import completion
+from flashwatt.cli.commands import COMMANDS
 from flashwatt.cli.main import cli
 
 
 def completer() -> ShellComplete:
     kind = get_completion_class("bash")
-    assert kind is not None
+    assert kind is completion.Bash
     return kind(cli, {}, "flashwatt", "_FLASHWATT_COMPLETE")
 
 
@@ -60,6 +64,25 @@ def test_every_key_and_its_values_are_taken(monkeypatch: pytest.MonkeyPatch) -> 
         assert values
         for value in values:
             assert Config(sets=(f"{key}={value}",)).resolve()
+
+
+def test_a_process_that_the_shell_starts_completes_behind_an_equals_sign() -> None:
+    """Bash gives `gc.policy=co` as three words; click alone would replace the key as well."""
+    words = "flashwatt run --set gc.policy = co"
+    asked = {"_FLASHWATT_COMPLETE": "bash_complete", "COMP_WORDS": words.replace(" ", "\n"), "COMP_CWORD": "5"}
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'flashwatt'; from flashwatt.__main__ import main; main()",
+    ]
+    done = subprocess.run(command, env={**os.environ, **asked}, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["plain,cost_benefit", "plain,cost_age_times"]
+
+
+def test_commands_and_options_of_the_program_are_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert completed(monkeypatch, "ca") == ["calibrate"]
+    assert completed(monkeypatch, "--ver") == ["--version"]
+    assert set(completed(monkeypatch, "")) == set(COMMANDS)
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash: NOT TESTED HERE")

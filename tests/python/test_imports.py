@@ -10,6 +10,7 @@ import pytest
 
 import flashwatt
 from flashwatt import power_cuts
+from flashwatt.cli.commands import COMMANDS
 from flashwatt.config import config
 from flashwatt.report import report
 
@@ -31,10 +32,23 @@ def of_command(*arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_help_and_version_load_nothing_heavy(argument: str) -> None:
+def test_help_and_version_load_no_command(argument: str) -> None:
     loaded = of_command(argument)
     assert "flashwatt.cli.terminal" in loaded
     assert [module for module in loaded if module.startswith(HEAVY)] == []
+    assert [name for name in defining() if f"flashwatt.cli.{name}" in loaded] == []
+
+
+@pytest.mark.parametrize("name", ["explain", "battery", "crash", "sweep"])
+def test_the_help_of_a_command_loads_no_other_one(name: str) -> None:
+    loaded = of_command(name, "--help")
+    assert [module for module in loaded if module.startswith(HEAVY)] == []
+    assert [one for one in defining() if f"flashwatt.cli.{one}" in loaded] == [name]
+
+
+def defining() -> list[str]:
+    """Name the modules that define commands."""
+    return sorted({one.module for one in COMMANDS.values()})
 
 
 def test_a_run_loads_no_frames_and_no_plots() -> None:

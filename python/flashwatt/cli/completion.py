@@ -120,7 +120,7 @@ def _items(docs: Mapping[str, str], incomplete: str) -> Items:
     return [CompletionItem(name, help=doc.partition("\n")[0] or None) for name, doc in found]
 
 
-class _Bash(BashComplete):
+class Bash(BashComplete):
     """Bash takes `=` for the end of a word: `gc.policy=co` comes as three words, and only the last one is replaced."""
 
     source_template = BashComplete.source_template.replace(
@@ -128,6 +128,7 @@ class _Bash(BashComplete):
     )
 
     def get_completion_args(self) -> tuple[list[str], str]:
+        """Give the words before the current one, and its beginning."""
         args, incomplete = super().get_completion_args()
         whole: list[str] = []
         for word in (*args, incomplete):
@@ -139,8 +140,9 @@ class _Bash(BashComplete):
         return whole[:-1], whole[-1]
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
+        """Write a candidate without what stands before its last `=`."""
         is_joined = item.type == "plain" and "=" in str(item.value)[: self._kept]
         return f"{item.type},{str(item.value)[self._kept :] if is_joined else item.value}"
 
 
-add_completion_class(_Bash)
+add_completion_class(Bash)

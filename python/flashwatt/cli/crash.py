@@ -13,7 +13,7 @@ from flashwatt.base import marks
 from flashwatt.base.outputs import check, save
 from flashwatt.base.units import count, counted
 from flashwatt.cli.options import Quantity, blamed, drive_of, overriding, preset_option
-from flashwatt.cli.run import interruptible
+from flashwatt.cli.signals import interruptible
 from flashwatt.cli.terminal import (
     FAILED,
     FILE,

@@ -18,7 +18,7 @@ from flashwatt.base.outputs import directory, locked, save
 from flashwatt.base.reads import renewed
 from flashwatt.cli import completion
 from flashwatt.cli.options import Finite, overriding
-from flashwatt.cli.run import interruptible
+from flashwatt.cli.signals import interruptible
 from flashwatt.cli.terminal import (
     DIRECTORY,
     FAILED,

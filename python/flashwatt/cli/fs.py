@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt.cli.options import blamed, overriding
-from flashwatt.cli.run import interruptible
+from flashwatt.cli.signals import interruptible
 from flashwatt.cli.terminal import FILE
 from flashwatt.cli.terminal import as_json as _json
 

@@ -1,4 +1,4 @@
-"""The command line. It imports little: a command that draws tables or plots loads their libraries itself."""
+"""The command line. It imports little: a command is loaded when it is asked for, and loads what it needs itself."""
 
 from __future__ import annotations
 
@@ -11,27 +11,11 @@ import click
 
 from flashwatt import _core
 from flashwatt.base.missing import unread
-from flashwatt.cli.age import age
-from flashwatt.cli.battery import battery
-from flashwatt.cli.calibrate import calibrate
-from flashwatt.cli.crash import crash
-from flashwatt.cli.dio import dio
-from flashwatt.cli.explain import explain, init, schema
-from flashwatt.cli.fs import fs
-from flashwatt.cli.inputs import protect
-from flashwatt.cli.listing import list_
+from flashwatt.cli.commands import COMMANDS
+from flashwatt.cli.group import Commands, LazyGroup
 from flashwatt.cli.mistakes import check_once, told
-from flashwatt.cli.model import model
-from flashwatt.cli.next_step import follow
-from flashwatt.cli.reproduce import reproduce
-from flashwatt.cli.run import price, run
-from flashwatt.cli.sections import Sectioned
-from flashwatt.cli.standin import standin
-from flashwatt.cli.sweep import compare, sweep
-from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, end_as_on_interrupt, fail, open_streams, say
-from flashwatt.cli.trace import trace
-from flashwatt.cli.try_ import try_
-from flashwatt.cli.tune import tune
+from flashwatt.cli.signals import end_as_on_interrupt
+from flashwatt.cli.terminal import FAILED, INTERRUPTED, drop_stdout, fail, open_streams, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +61,8 @@ def _prepare() -> None:
     end_as_on_interrupt()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
+    if any(name.endswith("_COMPLETE") for name in os.environ):
+        from flashwatt.cli import completion  # noqa: F401 (it replaces click's completion for bash)
 
 
 def _fail(error: OSError | MemoryError) -> NoReturn:
@@ -90,52 +76,11 @@ def _fail(error: OSError | MemoryError) -> NoReturn:
     fail(unread(os.fsdecode(error.filename), error))
 
 
-@click.group(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    commands=Commands(COMMANDS),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(_core.__version__, message="flashwatt %(version)s")
 def cli() -> None:
     """Simulate an SSD, a hard disk or an array under a workload: speed, wear, and energy by component and cause."""
-
-
-@cli.command(hidden=True)
-def version() -> None:
-    """Print the version."""
-    click.echo(f"flashwatt {_core.__version__}")
-
-
-for _command in (
-    try_,
-    run,
-    age,
-    crash,
-    price,
-    trace,
-    standin,
-    fs,
-    dio,
-    battery,
-    sweep,
-    compare,
-    reproduce,
-    tune,
-    calibrate,
-    model,
-    list_,
-    explain,
-    init,
-    schema,
-):
-    cli.add_command(_command)
-    follow(_command)
-
-protect(cli)
-
-
-def _say_whole_sentences(group: click.Group) -> None:
-    """Let lists of commands have the first sentence of each: click cuts it at the end of the line."""
-    for command in group.commands.values():
-        command.short_help = " ".join((command.help or "").split("\n\n")[0].split()).rstrip(".")
-        if isinstance(command, click.Group):
-            _say_whole_sentences(command)
-
-
-_say_whole_sentences(cli)

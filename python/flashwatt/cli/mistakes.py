@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashwatt.cli.unknown import unknown_command, unknown_option
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -51,6 +49,8 @@ def _lines(error: click.ClickException, command: click.Command) -> Iterator[str]
 def _message(error: click.ClickException, command: click.Command) -> str:
     context = getattr(error, "ctx", None)
     if isinstance(error, click.NoSuchOption):
+        from flashwatt.cli.unknown import unknown_option
+
         return unknown_option(error.option_name, context)
     if isinstance(error, click.MissingParameter):
         return _missing(error)
@@ -66,6 +66,8 @@ def _of_words(message: str, context: click.Context | None) -> str:
     if context is None:
         return message
     if wrong := re.match(r"No such command '(.*?)'", message, re.DOTALL):
+        from flashwatt.cli.unknown import unknown_command
+
         return unknown_command(wrong[1], context)
     if wrong := re.match(r"Got unexpected extra arguments? \((.*)\)", message, re.DOTALL):
         return f"{context.command_path}: too many arguments; found {wrong[1]} as well; expected {_taken(context)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from flashwatt.cli.checks import LOGS, SlowStart, check, check_content
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
 from flashwatt.cli.sections import Panelled
+from flashwatt.cli.signals import interruptible
 from flashwatt.cli.sources import FIO_JOB, PROGRAM, SOURCE, opened, split
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -25,7 +25,6 @@ from flashwatt.cli.terminal import (
     REPORT,
     TRACE,
     check_stdout,
-    ending_signals,
     force,
     quiet,
     quiet_is_on,
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
-    from types import FrameType
 
     from flashwatt.cli.delivery import Folder
     from flashwatt.config.config import Config
@@ -376,20 +374,3 @@ def _simulate(config: Config, logs: list[Log], options: dict[str, Any]) -> Repor
     for log in logs:
         content = log.named(content)
     return Report(content)
-
-
-@contextmanager
-def interruptible() -> Iterator[list[int]]:
-    """Within the block, the first signal to end is put on the list for the run to see; the second ends the process."""
-    signals: list[int] = []
-
-    def remember(number: int, _frame: FrameType | None) -> None:
-        signals.append(number)
-        signal.signal(number, signal.SIG_DFL)
-
-    before = {number: signal.signal(number, remember) for number in ending_signals()}
-    try:
-        yield signals
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

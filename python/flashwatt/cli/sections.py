@@ -47,15 +47,6 @@ PANELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"run": _RUN}
 """Options of a command by the heading above them in its help."""
 
 
-class Sectioned(click.Group):
-    """A group whose help lists its commands below headings."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands of each section, each with its sentence."""
-        there = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        write_sections(formatter, {name: one.short_help or "" for name, one in there if one})
-
-
 def write_sections(formatter: click.HelpFormatter, sentences: Mapping[str, str]) -> None:
     """Write the commands of each section with their sentences; those without a section come last."""
     placed = {name for names in SECTIONS.values() for name in names}

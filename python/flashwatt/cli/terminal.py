@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
-import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 _FAULTS_SHOWN = 20
 
-FAILED, USER_ERROR, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+FAILED, USER_ERROR, INTERRUPTED = 1, 2, 130
 
 
 class Input(click.Path):
@@ -168,24 +166,6 @@ def open_streams() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-
-
-def ending_signals() -> list[signal.Signals]:
-    """Give the signals that ask for an early end: of Ctrl-C, of batch systems, and of a terminal that is closed.
-
-    The last one does not count where it is ignored, as under `nohup`.
-    """
-    signals = [signal.SIGINT, signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        signals.append(signal.SIGHUP)
-    return signals
-
-
-def end_as_on_interrupt() -> None:
-    """Let every signal that asks for an early end act as Ctrl-C does: files are closed, and locks freed."""
-    if threading.current_thread() is threading.main_thread():
-        for number in ending_signals():
-            signal.signal(number, signal.default_int_handler)
 
 
 def check_stdout() -> None:
