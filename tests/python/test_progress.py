@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import flashwatt
-from flashwatt.base import asked
+from flashwatt.base import asked, progress
 from flashwatt.base.asked import in_notebook, run_progress
 
 RUN = {"workload.uniform.requests": 2_000_000}
@@ -92,3 +92,52 @@ def test_elsewhere_nothing_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
     flashwatt.run(RUN, progress=lambda done, *_: seen.append(done))
     assert seen
     flashwatt.run(RUN, progress=False)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time that progress sees, to be set by a test."""
+    now_s = [0.0]
+    monkeypatch.setattr("flashwatt.base.progress.monotonic", lambda: now_s[0])
+    return now_s
+
+
+def test_without_a_terminal_runs_are_counted_once_a_minute(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.runs_bar("Sweeping", counted=True) as show:
+        for done in range(14):
+            clock[0] = 10.0 * done
+            show(done, 1_200)
+    assert capsys.readouterr().err.splitlines() == [
+        "flashwatt: sweeping: 6 of 1,200 runs, about 3.3 h left",
+        "flashwatt: sweeping: 12 of 1,200 runs, about 3.3 h left",
+    ]
+
+
+def test_without_a_terminal_each_part_has_a_speed_of_its_own(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.bar("Cutting", "cuts") as show:
+        show(0, 1_000, 0, "filling")
+        clock[0] = 59
+        show(900, 1_000, 0, "filling")
+        show(0, 60, 0, None)
+        clock[0] = 89
+        show(30, 60, 0, None)
+        show(31, 60, 0, None)
+    assert capsys.readouterr().err.splitlines() == ["flashwatt: cutting: 30 of 60 cuts, about 30.0 s left"]
+
+
+def test_work_without_a_total_is_counted_too(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.counting_bar("Calibrating") as show:
+        clock[0] = 61
+        show("fitting", 1_234)
+    with progress.runs_bar("Reproducing", counted=False) as share:
+        clock[0] = 130
+        share(1, 4)
+    with progress.bar(hidden=True) as hidden:
+        clock[0] = 500
+        hidden(1, 2, 0, None)
+    said = ["flashwatt: calibrating: fitting: 1,234 runs", "flashwatt: reproducing: 25 of 100 %"]
+    assert capsys.readouterr().err.splitlines() == said

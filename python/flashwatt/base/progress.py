@@ -1,9 +1,10 @@
-"""The progress bar: on the terminal's error stream, where it disturbs no output."""
+"""Progress on the error stream, where it disturbs no output: a bar on a terminal, elsewhere a line a minute."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from flashwatt.base.units import duration
@@ -41,6 +42,35 @@ class _Quiet:
         return getattr(self._stream, name)
 
 
+class Lines:
+    """Says once a minute how far a command is, where no terminal shows a bar: in a batch job or a log."""
+
+    EVERY_S = 60.0
+
+    def __init__(self) -> None:
+        """Begin before the work. The first line comes after a minute."""
+        self._said_s = monotonic()
+        self._doing: str | None = None
+        self._begin = 0.0, 0
+
+    def look(self, doing: str, done: int, total: int | None, counted: str) -> None:
+        """Take how far the work is. Another `doing` is another part of the work, with a speed of its own."""
+        now_s = monotonic()
+        if doing != self._doing:
+            self._doing, self._begin = doing, (now_s, done)
+        if now_s - self._said_s < self.EVERY_S:
+            return
+        self._said_s = now_s
+        of = f" of {total:,}" if total else ""
+        _Quiet(sys.stderr).write(f"flashwatt: {doing}: {done:,}{of} {counted}{self._left(now_s, done, total)}\n")
+
+    def _left(self, now_s: float, done: int, total: int | None) -> str:
+        begin_s, first = self._begin
+        if not total or done <= first:
+            return ""
+        return f", about {duration((now_s - begin_s) * (total - done) / (done - first) * 1e9)} left"
+
+
 def _console() -> Console:
     from rich.console import Console
 
@@ -49,12 +79,18 @@ def _console() -> Console:
 
 @contextmanager
 def bar(doing: str = "Simulating", counted: str = "requests", *, hidden: bool = False) -> Iterator[Update]:
-    """Show a bar while the block runs, if the error stream is a terminal.
+    """Show a bar while the block runs, or a line a minute if the error stream is no terminal.
 
     `doing` describes the main phase, and `counted` says what is counted in it.
     """
-    if hidden or not sys.stderr.isatty():
+    if hidden:
         yield lambda _done, _total, _now_ns, _preparing: None
+        return
+    if not sys.stderr.isatty():
+        lines = Lines()
+        yield lambda done, total, _now_ns, preparing: lines.look(
+            preparing or doing.lower(), done, total, counted_in(preparing) or counted
+        )
         return
 
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -89,9 +125,13 @@ def counted_in(preparing: str | None) -> str | None:
 
 @contextmanager
 def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show the number of finished runs, or their share, if the error stream is a terminal."""
+    """Show the number of finished runs, or their share; without a terminal a line a minute."""
     if not sys.stderr.isatty():
-        yield silent
+        lines = Lines()
+        if counted:
+            yield lambda done, total: lines.look(doing.lower(), done, total, "runs")
+        else:
+            yield lambda done, total: lines.look(doing.lower(), round(100 * done / max(total, 1)), 100, "%")
         return
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn
@@ -105,9 +145,10 @@ def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None
 
 @contextmanager
 def counting_bar(doing: str) -> Iterator[Callable[[str, int], None]]:
-    """Show what is being done and the number of runs so far, if the error stream is a terminal."""
+    """Show what is being done and the number of runs so far; without a terminal a line a minute."""
     if not sys.stderr.isatty():
-        yield lambda _what, _runs: None
+        lines = Lines()
+        yield lambda what, runs: lines.look(f"{doing.lower()}: {what}", runs, None, "runs")
         return
 
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
