@@ -56,6 +56,7 @@ bench: $(CLI) ## measure the speed of the command line and the engine against th
 	@$(BIN)/python tools/bench.py
 	@$(BIN)/python tools/growth.py
 	@$(BIN)/python tools/instructions.py
+	@$(BIN)/python tools/startup.py
 	@cargo bench --quiet --locked -p flashwatt --bench speed -- push
 	@cargo bench --quiet --locked -p flashwatt --bench ftls
 	@cargo bench --quiet --locked -p flashwatt --bench traces

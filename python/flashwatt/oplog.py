@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,6 +94,8 @@ def temporary(*, wanted: bool) -> Iterator[Path | None]:
     if not wanted:
         yield None
         return
+    import tempfile
+
     handle, name = tempfile.mkstemp(prefix="flashwatt-", suffix=".csv")
     os.close(handle)
     try:

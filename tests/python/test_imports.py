@@ -57,6 +57,21 @@ def test_a_run_loads_no_frames_and_no_plots() -> None:
     assert [module for module in loaded if module.startswith(HEAVY)] == []
 
 
+def test_a_run_of_the_command_line_loads_neither_tables_nor_classes_of_sections() -> None:
+    loaded = of_command("run", "--preset", "x25m", "--set", "workload.uniform.requests=1", "--json")
+    assert "flashwatt.report.report" in loaded
+    unused = (
+        *HEAVY,
+        "flashwatt.report.sections",
+        "flashwatt.report.shape",
+        "flashwatt.report.table",
+        "hashlib",
+        "shutil",
+    )
+    assert [module for module in loaded if module.startswith(unused)] == []
+    assert [name for name in defining() if f"flashwatt.cli.{name}" in loaded] == ["run"]
+
+
 @pytest.mark.parametrize("module", [flashwatt, config, report, power_cuts], ids=lambda module: module.__name__)
 def test_examples_in_docstrings_work(module: object) -> None:
     failed, attempted = doctest.testmod(module, extraglobs={"flashwatt": flashwatt})  # type: ignore[arg-type]

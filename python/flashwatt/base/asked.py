@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +86,8 @@ class _Line:
             self._phase, self._begin_s, self._first = phase, now_s, done
         value = f' value="{done}" max="{total}"' if total else ""
         words = f"{phase[:1].upper()}{phase[1:]}: {text}{self._left(done, total, now_s - self._begin_s)}"
+        from html import escape
+
         self._handle.update(self._display.HTML(f"<progress{value}></progress> {escape(words)}"))
 
     def _left(self, done: int, total: int | None, elapsed_s: float) -> str:

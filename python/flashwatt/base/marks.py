@@ -6,7 +6,6 @@ that was edited since belongs to the user. Reports, verdicts and schemas are kno
 
 from __future__ import annotations
 
-import hashlib
 import re
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
@@ -79,6 +78,8 @@ def _signed(command: str, text: str) -> str:
 
 
 def _sha256(content: bytes) -> str:
+    import hashlib  # OpenSSL, which many commands do not need
+
     return hashlib.sha256(content).hexdigest()
 
 

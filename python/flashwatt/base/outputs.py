@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -230,6 +229,8 @@ def _remove_leftover(path: Path) -> None:
         if _lock(descriptor) is not True:
             return
         if path.is_dir():
+            import shutil
+
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
@@ -280,6 +281,8 @@ def scratch(beside: Path) -> Iterator[Path]:
     try:
         yield path
     finally:
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
         os.close(descriptor)
 

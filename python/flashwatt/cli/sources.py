@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +60,9 @@ def _spooled() -> Iterator[None]:
         yield
         return
     before = os.dup(0)
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryFile() as spool:
         with open(before, "rb", closefd=False) as pipe:
             shutil.copyfileobj(pipe, spool)

@@ -11,11 +11,8 @@ from flashwatt.base.files import parse_json, printable, read_report
 from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
 from flashwatt.base.scripts import explained
-from flashwatt.report import cuts as of_cuts
-from flashwatt.report import sections as kinds
 from flashwatt.report.components import ONLY_OF_AN_SSD, kind_of
 from flashwatt.report.earlier import read_as_today
-from flashwatt.report.shape import UNTIMED, check
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -25,6 +22,8 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
     from flashwatt.config.config import Config
+    from flashwatt.report import cuts as of_cuts  # noqa: F401 (in the names of types)
+    from flashwatt.report import sections as kinds  # noqa: F401
 
 _T = TypeVar("_T")
 _MEMBERS = " (`members` holds those of the array's drives)"
@@ -34,8 +33,17 @@ class Section(Generic[_T]):
     """An attribute that reads a key of the report and gives it its type."""
 
     def __init__(self, kind: Any) -> None:
-        """Take the type of the key's value."""
-        self.kind = kind
+        """Take the type of the key's value, or its name: sections are made with the first that is read."""
+        self._kind = kind
+
+    @property
+    def kind(self) -> Any:
+        """The type of the key's value."""
+        if isinstance(self._kind, str):
+            from flashwatt.report import cuts, sections
+
+            self._kind = eval(self._kind, {"kinds": sections, "of_cuts": cuts})
+        return self._kind
 
     def __set_name__(self, _owner: type[Report], name: str) -> None:
         self.name = name
@@ -47,6 +55,9 @@ class Section(Generic[_T]):
     def __get__(self, report: Report | None, _owner: type[Report]) -> Section[_T] | _T:
         if report is None:
             return self
+        from flashwatt.report import sections as kinds
+        from flashwatt.report.shape import UNTIMED
+
         content = content_of(report)
         if self.name in UNTIMED and content.get("replay"):
             found = f"{self.name}: a run without a clock has none; found run.replay = {content['replay']['rules']}"
@@ -93,55 +104,55 @@ class Report:
     """SHA-256 of the configuration."""
     seed = Section[int](int)
     """Seed of every random draw."""
-    snapshot = Section[kinds.Snapshot | None](kinds.Snapshot | None)
-    workload = Section[kinds.Workload](kinds.Workload)
-    window = Section[kinds.Window](kinds.Window)
-    replay = Section[kinds.Replay | None](kinds.Replay | None)
+    snapshot = Section["kinds.Snapshot | None"]("kinds.Snapshot | None")
+    workload = Section["kinds.Workload"]("kinds.Workload")
+    window = Section["kinds.Window"]("kinds.Window")
+    replay = Section["kinds.Replay | None"]("kinds.Replay | None")
     """None for a run in simulated time."""
-    latency_ns = Section[kinds.Latencies](kinds.Latencies)
-    origins = Section[list[kinds.Origin] | None](list[kinds.Origin] | None)
+    latency_ns = Section["kinds.Latencies"]("kinds.Latencies")
+    origins = Section["list[kinds.Origin] | None"]("list[kinds.Origin] | None")
     """Requests by who sent them: jobs, devices or files of a trace. None if one sender sent all."""
-    files = Section[kinds.Files | None](kinds.Files | None)
+    files = Section["kinds.Files | None"]("kinds.Files | None")
     """None unless the workload is `files`."""
-    host = Section[kinds.Host | None](kinds.Host | None)
+    host = Section["kinds.Host | None"]("kinds.Host | None")
     """None without `[host]` in the configuration."""
-    throughput = Section[kinds.Throughput](kinds.Throughput)
-    array = Section[kinds.Array | None](kinds.Array | None)
+    throughput = Section["kinds.Throughput"]("kinds.Throughput")
+    array = Section["kinds.Array | None"]("kinds.Array | None")
     """None unless the drive is an array (`[array]`). The sections of a flash drive from `flash` to `drain_ledger` are
     those of one SSD; `members` holds them for each SSD of an array."""
-    hdd = Section[kinds.Hdd | None](kinds.Hdd | None)
+    hdd = Section["kinds.Hdd | None"]("kinds.Hdd | None")
     """None unless the drive is a hard disk (`[hdd]`)."""
     members = Section[list[dict[str, Any] | None] | None](list | None)
     """The members of an array in order: `name`, `description`, `latency_ns`, `mean_w`, and the sections of a run of its
     kind. None for a member that has failed; None for one drive."""
-    flash = Section[kinds.Flash](kinds.Flash)
-    wear = Section[kinds.Wear](kinds.Wear)
-    lifetime = Section[kinds.Lifetime | None](kinds.Lifetime | None)
+    flash = Section["kinds.Flash"]("kinds.Flash")
+    wear = Section["kinds.Wear"]("kinds.Wear")
+    lifetime = Section["kinds.Lifetime | None"]("kinds.Lifetime | None")
     """None in reports of older versions."""
-    ftl = Section[kinds.Ftl](kinds.Ftl)
-    gc = Section[kinds.Gc](kinds.Gc)
-    write_buffer = Section[kinds.WriteBuffer | None](kinds.WriteBuffer | None)
+    ftl = Section["kinds.Ftl"]("kinds.Ftl")
+    gc = Section["kinds.Gc"]("kinds.Gc")
+    write_buffer = Section["kinds.WriteBuffer | None"]("kinds.WriteBuffer | None")
     """None for a drive without one."""
-    energy_j = Section[kinds.Energy](kinds.Energy)
+    energy_j = Section["kinds.Energy"]("kinds.Energy")
     """Of another drive than an SSD: `Components`, with the total and an attribute for each component."""
-    energy_by_cause_j = Section[kinds.EnergyByCause](kinds.EnergyByCause)
-    energy_total_j = Section[kinds.EnergyTotals](kinds.EnergyTotals)
-    efficiency = Section[kinds.Efficiency](kinds.Efficiency)
-    power_w = Section[kinds.Power](kinds.Power)
-    current_ma = Section[kinds.Current](kinds.Current)
-    parallelism = Section[kinds.Parallelism](kinds.Parallelism)
-    power_cuts = Section[of_cuts.PowerCuts | None](of_cuts.PowerCuts | None)
+    energy_by_cause_j = Section["kinds.EnergyByCause"]("kinds.EnergyByCause")
+    energy_total_j = Section["kinds.EnergyTotals"]("kinds.EnergyTotals")
+    efficiency = Section["kinds.Efficiency"]("kinds.Efficiency")
+    power_w = Section["kinds.Power"]("kinds.Power")
+    current_ma = Section["kinds.Current"]("kinds.Current")
+    parallelism = Section["kinds.Parallelism"]("kinds.Parallelism")
+    power_cuts = Section["of_cuts.PowerCuts | None"]("of_cuts.PowerCuts | None")
     """None without `[run.power_cuts]` in the configuration."""
     energy_integral_j = Section[float | None](float | None)
     """Total energy by integrating the drive's power as it changed: a second path to `energy_j.total`."""
-    ledger = Section[kinds.Ledger](kinds.Ledger)
-    drain_ledger = Section[kinds.Ledger | None](kinds.Ledger | None)
+    ledger = Section["kinds.Ledger"]("kinds.Ledger")
+    drain_ledger = Section["kinds.Ledger | None"]("kinds.Ledger | None")
     """The ledger of the drain alone; `ledger` includes it where the drain is counted. None if the run ended before."""
-    engine = Section[kinds.Engine | None](kinds.Engine | None)
+    engine = Section["kinds.Engine | None"]("kinds.Engine | None")
     """None in the results of a sweep, which do not depend on the speed of the machine, and for a `Drive`."""
-    repriced = Section[kinds.Repriced | None](kinds.Repriced | None)
+    repriced = Section["kinds.Repriced | None"]("kinds.Repriced | None")
     """None for a report whose prices are those of its run."""
-    earlier = Section[kinds.Earlier | None](kinds.Earlier | None)
+    earlier = Section["kinds.Earlier | None"]("kinds.Earlier | None")
     """None for a report of today's schema."""
 
     def __init__(self, content: Json, *, op_log: Path | None = None) -> None:
@@ -160,6 +171,8 @@ class Report:
     @classmethod
     def parse(cls, text: str, name: str = "<report>") -> Report:
         """Take the text of a report.json; `name` names it in a `FlashwattError`."""
+        from flashwatt.report.shape import check
+
         if not isinstance(text, str):
             raise _core.FlashwattError(f"{name}: found {shown(text)}; expected the text of a report.json")
         content = parse_json(text.removeprefix("\ufeff"), name)
@@ -186,7 +199,9 @@ class Report:
 
     def to_dict(self) -> Json:
         """Give the content of report.json as a copy; changes of the copy do not change the report."""
-        content: Json = kinds.copied(self._content)
+        from flashwatt.report.sections import copied
+
+        content: Json = copied(self._content)
         return content
 
     def to_config(self) -> Config:
