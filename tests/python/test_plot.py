@@ -240,7 +240,7 @@ def test_every_key_of_a_sweep_is_told_apart_or_said_not_to_be() -> None:
         "color": "channels",
         "shape": "GC policy",
     }
-    assert chart.subtitle[1] == "Not distinguished here: device.ways."
+    assert chart.subtitle[1] == "Beside the points: ways."
     assert "Point at a dot" in chart.hint  # on pages only: nobody points at paper
     assert "Point at a dot" not in chart.svg()
     dots = plot.tradeoff(results, shape="device.channels").spec()["layer"][-1]["encoding"]

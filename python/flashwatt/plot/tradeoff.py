@@ -178,7 +178,7 @@ def _points(
     if any(row["beside"] for row in rows):
         style: dict[str, Any] = {"align": "left", "dx": 9 * part, "dy": -8 * part, "fontSize": 0.85 * on.font}
         words = [base.mark_text(**style, color=FAINT).encode(x=x, y=y, text="beside:N")]
-    drawn: alt.LayerChart = on.sized(alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, dots, *words))
+    drawn: alt.LayerChart = on.sized(alt.layer(line.encode(x=x, y=y), bars_x, bars_y, rings, *words, dots))
     return drawn
 
 
