@@ -69,7 +69,9 @@ COMMANDS = {
     "calibrate": Listed("calibrate", "calibrate", "Fit parameters of PRESET to the measurements in TABLE.toml"),
     "model": Listed("model", "model", "Print the results of the papers' analytical models"),
     "list": Listed("listing", "list_", "Print the registered names of a KIND, each with one line about it"),
-    "explain": Listed("explain", "explain", "Explain a preset, or a key of a configuration or of a report"),
+    "explain": Listed(
+        "explain", "explain", "Explain a preset, a key of a configuration or of a report, or a word of the field"
+    ),
     "init": Listed(
         "explain",
         "init",
