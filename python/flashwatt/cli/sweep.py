@@ -12,7 +12,6 @@ from flashwatt.base import marks
 from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
-from flashwatt.cli.battery import show_battery
 from flashwatt.cli.beside import compare_results
 from flashwatt.cli.formats import formatted, label_option, names
 from flashwatt.cli.options import blamed, workers_option
@@ -297,6 +296,8 @@ def compare(
     if battery is not None:
         if only or html or format_ == "latex":
             raise click.UsageError("--battery prints a table of its own, as table, json or csv; expected it alone")
+        from flashwatt.cli.battery import show_battery
+
         show_battery(reports, battery, format_, option="--battery")
         return
     from flashwatt.dio.result import is_result
