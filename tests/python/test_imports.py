@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from flashwatt import power_cuts
 from flashwatt.cli.commands import COMMANDS
 from flashwatt.config import config
 from flashwatt.report import report
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEAVY = ("rich", "altair", "vl_convert", "polars", "importlib.metadata", "asyncio", "concurrent", "multiprocessing")
 
@@ -70,6 +74,12 @@ def test_a_run_of_the_command_line_loads_neither_tables_nor_classes_of_sections(
     )
     assert [module for module in loaded if module.startswith(unused)] == []
     assert [name for name in defining() if f"flashwatt.cli.{name}" in loaded] == ["run"]
+
+
+def test_a_run_that_draws_nothing_loads_no_plots(tmp_path: Path) -> None:
+    one = ("--preset", "x25m", "--set", "workload.uniform.requests=1")
+    loaded = of_command("run", *one, "--quiet", "--out", str(tmp_path / "out"))
+    assert [module for module in loaded if module.startswith(HEAVY)] == []
 
 
 @pytest.mark.parametrize("module", [flashwatt, config, report, power_cuts], ids=lambda module: module.__name__)

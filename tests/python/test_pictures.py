@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import flashwatt
+from charts import rows_of
 from conftest import CONFIG
 from flashwatt import Report, plot
 from flashwatt.plot.style import text_px
@@ -212,7 +213,7 @@ def test_a_window_of_time(report: Json) -> None:
     step, start = series["interval_ns"], series["start_ns"]
     chart = plot.power(Report(report), window_ns=(start + 2 * step, start + 4.5 * step))
     spec = chart.spec()
-    rows = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    rows = rows_of(spec["datasets"][spec["layer"][0]["data"]["name"]])
     assert [row["NAND program"] for row in rows[:-1]] == pytest.approx(series["power_w"]["nand_program"][2:5], rel=1e-4)
     assert rows[0]["time"] * 1e3 == pytest.approx((start + 2 * step), rel=1e-5) or rows[0]["time"] > 0
     for window in ((5.0, 5.0), (1e15, 2e15)):

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import flashwatt
+from charts import rows_of
 from conftest import CONFIG
 from flashwatt import Report, plot
 from flashwatt.plot.power import power_chart
@@ -96,7 +97,7 @@ def test_a_report_without_a_peak_is_drawn_without_its_line(report: Json) -> None
 @pytest.mark.parametrize("bins", [1, 2, 599, 600, 5000])
 def test_joined_bins_keep_the_energy(report: Json, bins: int) -> None:
     chart = power_chart(report, Canvas(800), bins).to_dict()
-    rows = chart["datasets"][chart["layer"][0]["data"]["name"]]
+    rows = rows_of(chart["datasets"][chart["layer"][0]["data"]["name"]])
     ends = [row["time"] for row in rows]
     joules = sum(a["NAND program"] * (end - a["time"]) for a, end in zip(rows, ends[1:], strict=False)) / 1e3
     assert joules == pytest.approx(report["energy_j"]["nand"]["program"], rel=1e-4)
@@ -104,7 +105,7 @@ def test_joined_bins_keep_the_energy(report: Json, bins: int) -> None:
 
 def test_the_current_is_drawn_edge_by_edge(run: Report) -> None:
     spec = plot.current(run).spec()
-    rows, edges = spec["datasets"][spec["layer"][0]["data"]["name"]], run.to_dict()["edges"]
+    rows, edges = rows_of(spec["datasets"][spec["layer"][0]["data"]["name"]]), run.to_dict()["edges"]
     assert len(rows) == len(edges["time_ns"]) + 1
     assert [row["time"] for row in (rows[0], rows[-1])] == [0, 1000]
     for row, total in zip(rows, edges["total_ma"], strict=False):

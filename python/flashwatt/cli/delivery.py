@@ -152,9 +152,9 @@ def _drawn(report: Report, out: Folder, frame: str, picture: str) -> Iterator[Pa
 
 
 def _pictures(report: Report, out: Folder, pictures: Iterable[str]) -> Iterator[Path]:
-    from flashwatt import plot
-
     for picture in pictures:
+        from flashwatt import plot  # with Altair: only if there is something to draw
+
         try:
             chart = getattr(plot, picture)(report)
         except _core.FlashwattError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -97,11 +99,22 @@ def zoomed(chart: alt.Chart, on: Canvas) -> alt.Chart:
 ZOOM = "Drag to move along the time axis, Shift and the mouse wheel to zoom; a double click shows all of it."
 
 
+def columns(rows: list[dict[str, float]]) -> alt.InlineData:
+    """Make data of numbers, as CSV: Altair copies and checks lists row by row, for each layer and each change again."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(rows[0])
+    table.writerows(row.values() for row in rows)
+    return alt.InlineData(
+        values=text.getvalue(), format=alt.CsvDataFormat(type="csv", parse=dict.fromkeys(rows[0], "number"))
+    )
+
+
 def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, str], on: Canvas) -> alt.Chart:
     """Stack the components: a row has `time` and a value for each by its name, until the next row's time."""
     names: list[str] = [name for name in rows[0] if name != "time"]
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(columns(rows))
         .transform_fold(list(names), as_=["component", "value"])
         .transform_calculate(order=f"indexof({json.dumps(names)}, datum.component)")
         .mark_area(interpolate="step-after", clip=True)
