@@ -43,7 +43,7 @@ def test_help_and_version_load_no_command(argument: str) -> None:
     assert [name for name in defining() if f"flashwatt.cli.{name}" in loaded] == []
 
 
-@pytest.mark.parametrize("name", ["explain", "battery", "crash", "sweep"])
+@pytest.mark.parametrize("name", ["explain", "battery", "crash", "trace"])
 def test_the_help_of_a_command_loads_no_other_one(name: str) -> None:
     loaded = of_command(name, "--help")
     assert [module for module in loaded if module.startswith(HEAVY)] == []
