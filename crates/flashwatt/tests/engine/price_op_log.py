@@ -39,6 +39,15 @@ def overlap(operations, intervals):
     return sum_of
 
 
+def served(jobs, begin, end):
+    """Time from `begin` to `end` in which jobs, given at these times and done one after the other, are under way."""
+    until, length = 0, 0
+    for at, ns in sorted(jobs):
+        start, until = max(until, at), max(until, at) + ns
+        length += max(0, min(until, end) - max(start, begin))
+    return length
+
+
 def main(log_path, report_path):
     with open(log_path, newline="") as log, open(report_path) as report:
         rows, config = list(csv.DictReader(log)), json.load(report)["config"]
@@ -47,28 +56,29 @@ def main(log_path, report_path):
     watts = lambda ua, part: ua * (terminal or part["millivolts"])  # in nW
     nand, link, con, dram = energy["nand"], energy["host_interface"], energy["controller"], energy["dram"]
     mark = lambda name: max((i, int(row["start_ns"] or row["end_ns"])) for i, row in enumerate(rows) if row["record"] == name)
-    (first, begin), (last, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
+    (_, begin), (_, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
     clip = lambda start, stop: (max(start, begin), min(stop, end))
     span = lambda start, stop: max(0, min(stop, end) - max(start, begin))
-    inside = lambda at: begin <= at < end
-    ops, arrays, requests, link_ns, dram_ns = [], [], [], 0, 0
+    ops, arrays, requests, link_jobs, dram_jobs = [], [], [], [], []
     state_ns = dict.fromkeys(["read", "program", "erase", "read_bus", "program_bus", "erase_bus", "data_wait"], 0)
-    for i, row in enumerate(rows):
+    for row in rows:
         kind = row["record"]
-        if kind == "map" and first < i < last:
-            dram_ns += int(row["map_accesses"]) * dram["map_access_ns"]
-        elif kind == "buffer" and first < i < last:
-            dram_ns += -(-int(row["bytes"]) * dram["page_data_ns"] // device["page_bytes"])
+        if kind == "map":
+            dram_jobs.append((int(row["start_ns"]), int(row["map_accesses"]) * dram["map_access_ns"]))
+        elif kind == "buffer":
+            data_ns = -(-int(row["bytes"]) * dram["page_data_ns"] // device["page_bytes"])
+            dram_jobs.append((int(row["start_ns"]), data_ns))
         elif kind == "request":
             start = int(row["start_ns"])
             requests.append(clip(start, int(row["end_ns"])))
-            link_ns += inside(start) * math.ceil(int(row["bytes"]) * 1e3 / link["bandwidth_mb_s"])
+            link_jobs.append((start, math.ceil(int(row["bytes"]) * 1e3 / link["bandwidth_mb_s"])))
         elif kind in ("read", "spare_read", "program", "erase", "copyback"):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             ops.append(clip(t[0], t[4]))
             arrays.append(clip(t[1], t[2] if kind == "read" else t[4]))
             passes = row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read")
-            dram_ns += (passes and inside(t[0])) * dram["page_data_ns"]
+            if passes:
+                dram_jobs.append((t[0], dram["page_data_ns"]))
             copy, kind = kind == "copyback", kind.removeprefix("spare_")
             states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
             for state, start, stop in zip(states, t, t[1:]):
@@ -92,14 +102,14 @@ def main(log_path, report_path):
     in_operation = sum(state_ns.values()) if accounting != "busy_only" else overlap(ops, arrays)
     idle_ns = device["channels"] * device["ways"] * flash_on - in_operation
     per_op = energy["dram_rule"] == "per_op"
-    dram_active, part = (dram_ns if per_op else con_active), dram["part"]
+    dram_active, part = (served(dram_jobs, begin, end) if per_op else con_active), dram["part"]
     answer = {
         "controller": watts(con["active_ua"], con) * con_active + watts(con["idle_ua"], con) * (on - con_active),
         "dram": watts(part["idle_ua"], part) * (on - dram_active) + watts(part["active_ua"], part) * dram_active,
         **{"nand." + kind: joules[kind] for kind in ("read", "program", "erase")},
         "nand.transfer": sum(joules[state] for state in ("read_bus", "program_bus", "erase_bus", "data_wait")),
         "nand.idle": idle_ns * watts(nand["idle_ua"], nand),
-        "host_interface": link_ns * watts(link["active_ua"], link),
+        "host_interface": served(link_jobs, begin, end) * watts(link["active_ua"], link),
     }
     print(json.dumps({name: nw_ns * 1e-18 for name, nw_ns in (answer | {"total": sum(answer.values())}).items()}))
 

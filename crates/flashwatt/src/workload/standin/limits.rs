@@ -56,7 +56,7 @@ const LIMITS: &[Limit] = &[
     from("model.popularity_shift", 0.0, 1e9),
     from("model.open_chunks", 1.0, 65_536.0),
     pages("model.chunk_bytes"),
-    pages("model.span_bytes"),
+    from("model.span_bytes", PAGE_BYTES as f64, (1_u64 << 60) as f64),
     from("arrivals.rate_per_s", 1e-6, 1e9),
     from("arrivals.burst_mean", 1.0, 1e9),
     from("arrivals.tick_ns", 1.0, 1e12),
