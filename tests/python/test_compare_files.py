@@ -59,7 +59,7 @@ def _shown(comparison: fw.Comparison, width: int) -> str:
         ("engine.requests_per_cpu_s", "31736.000", "requests per cpu s"),
         ("efficiency.mb_per_j", "31736.000", "MB per j"),
         ("replay.pages_per_4_kib", "31736.000", "pages per 4 kib"),
-        ("host.seeks.bytes_mean", "31.7 kB", "bytes mean"),
+        ("host.seeks.bytes_mean", "31.7 kB", "mean seeks size"),
         ("host.depth.withheld_s", "8.8 h", "withheld (s)"),
     ],
 )

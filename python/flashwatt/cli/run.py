@@ -14,7 +14,17 @@ from flashwatt.base.files import parse_json
 from flashwatt.cli import completion
 from flashwatt.cli.checks import LOGS, SlowStart, check, check_content
 from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
-from flashwatt.cli.options import Quantity, blamed, interval, numbers, overriding, preset_option, reads_units, window
+from flashwatt.cli.options import (
+    Finite,
+    Quantity,
+    blamed,
+    interval,
+    numbers,
+    overriding,
+    preset_option,
+    reads_units,
+    window,
+)
 from flashwatt.cli.sections import Panelled
 from flashwatt.cli.signals import interruptible
 from flashwatt.cli.sources import FIO_JOB, PROGRAM, SOURCE, opened, split
@@ -238,7 +248,7 @@ def _folder(out: Path, options: dict[str, Any], config: Config) -> AbstractConte
 )
 @click.option(
     "--kwh-price",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     metavar="PRICE",
     help="Print what the energy costs, at this price of a kilowatt-hour, in its currency.",
 )

@@ -255,8 +255,8 @@ def _window(report: Json) -> str:
     window, text = report["window"], ""
     if window["warmup"]:
         text += f"\nafter a warm-up of {count(window['warmup'])} requests, which is not in the figures"
-    drain_j, total_j = window["drain_energy_j"], report["energy_j"]["total"]
-    if is_timed(report) and drain_j is not None and drain_j > _DRAIN_NOTABLE * total_j:
+    drain_j = window["drain_energy_j"]
+    if is_timed(report) and drain_j is not None and drain_j > _DRAIN_NOTABLE * report["energy_j"]["total"]:
         counted = "are in" if window["drain_counted"] else "are not in"
         drain = f"{si(window['drain_s'], 's')} and {si(drain_j, 'J')}"
         text += f"\nthe drain took {drain}, which {counted} the figures (run.count_drain)"
