@@ -14,7 +14,7 @@ from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
 from flashwatt.cli.beside import compare_results
 from flashwatt.cli.formats import formatted, label_option, names
-from flashwatt.cli.options import blamed, workers_option
+from flashwatt.cli.options import Finite, blamed, workers_option
 from flashwatt.cli.room import FRAMES_BYTES, left_over
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -275,7 +275,7 @@ def _complain(results: Results) -> None:
 @click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Draw the comparison in a page, too.")
 @click.option(
     "--battery",
-    type=float,
+    type=Finite(),
     metavar="WH",
     help="Print instead how many gigabytes a battery of WH watt-hours moves: Wh × 3600 J over J/MB.",
 )
