@@ -358,7 +358,7 @@ fn a_file_that_is_no_stand_in_is_named() {
         (&right.replace("open_chunks", "open_chunk"), "open_chunk"),
         (
             &right.replace("read_continue_fraction = { value = 0", "read_continue_fraction = { value = 3"),
-            "read_continue_fraction + read_resume",
+            "read_continue_fraction: found 3",
         ),
         (
             &right.replace("[model]\n", &format!("[model]\n{}", resume("0.9", "[[1, 1.0]]", "[[0, 1.0]]"))),
