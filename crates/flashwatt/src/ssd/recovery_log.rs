@@ -298,7 +298,8 @@ impl<P: Probe> Ssd<P> {
                     held.iter().for_each(|&block| plan.replaces(op, block));
                 }
                 log.next += pages.len();
-                log.own_programs += pages.iter().filter(|page| matches!(page.part, Part::Snapshot { .. })).count() as u64;
+                log.own_programs +=
+                    pages.iter().filter(|page| matches!(page.part, Part::Snapshot { .. })).count() as u64;
                 Purpose::Log(pages, log.checkpoint_bytes)
             }
             Some(Step::Erase(area)) => {
