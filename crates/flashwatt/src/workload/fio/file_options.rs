@@ -1,6 +1,7 @@
 //! The options of a job that are about its files.
 
-use super::resolve::OptionReader;
+use super::lengths::Lengths;
+use super::reader::OptionReader;
 use super::sections::{Section, WrittenOption};
 use crate::error::Fault;
 
@@ -35,7 +36,7 @@ fn of_section(section: &mut Section, file: &str, faults: &mut Vec<Fault>) -> Fil
     let (each, all) = (reader.given_bytes("filesize"), reader.given_bytes("size"));
     let (is_serialized, ends_with_fsync) = (reader.flag_or("create_serialize", true), reader.flag("end_fsync"));
     let (direct, buffered) = (reader.flag("direct"), reader.flag_or("buffered", true));
-    let block_bytes = reader.sizes().largest();
+    let block_bytes = reader.lengths().iter().map(Lengths::most).max().unwrap_or(512);
     match (each, all) {
         (Some(each), Some(all)) if each.saturating_mul(files) != all => {
             let found = format!("nrfiles = {files}, filesize = {each}, size = {all}");

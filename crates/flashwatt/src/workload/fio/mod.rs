@@ -8,33 +8,50 @@
 //! effect because they cannot change the requests ([`WITHOUT_EFFECT`]). Any other option is an error. All jobs work on
 //! the one simulated drive, in closed loops as in fio; times are simulated.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, Tag, Workload};
+use crate::connector::{Completion, Next, OriginKind, OriginName, SourceKind, Workload};
 use crate::error::{Error, Fault, Place};
 use crate::registry::Entry;
 use crate::units::Nanos;
 use crate::workload::settings;
 
+mod engines;
+mod file;
 mod file_options;
 mod job;
+mod lengths;
+mod modes;
 mod on_files;
 mod options;
+mod pace;
 mod places;
+mod random_map;
+mod ranges;
+mod reader;
+mod refused;
 mod resolve;
 mod sections;
+mod shape;
+mod sharing;
+mod spec;
+mod stages;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod units;
+mod values;
+mod verify;
+mod without_effect;
 
-use job::Job;
 pub use on_files::FioOnFiles;
-pub use options::{ON_FILES, UNDERSTOOD, WITHOUT_EFFECT};
+pub use options::{ON_FILES, UNDERSTOOD};
+use stages::Stages;
+pub use without_effect::WITHOUT_EFFECT;
 
 /// The registry entry of fio jobs.
 pub(super) const ENTRY: Entry<()> = Entry {
@@ -47,14 +64,11 @@ pub(super) const ENTRY: Entry<()> = Entry {
 /// Longest accepted job file, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The jobs of a file, in stages. Stages run one after another; the jobs of a stage run at the same time.
+/// The jobs of a file.
 pub struct FioWorkload {
     name: String,
     sha256: String,
-    stages: VecDeque<Vec<Job>>,
-    /// The job of the stage that was asked last; the next one is asked first.
-    turn: usize,
-    outstanding: u64,
+    stages: Stages,
     len: Option<u64>,
     warnings: Vec<String>,
     /// Names of the jobs, by origin.
@@ -106,34 +120,15 @@ impl FioWorkload {
                 warnings.push(warning.clone());
             }
         }
+        warnings.extend(sharing::shared(&sections, &jobs, file));
         Ok(FioWorkload {
             name: file.to_string(),
             sha256: format!("{:x}", Sha256::digest(text)),
-            stages: stages(&jobs, seed),
-            turn: 0,
-            outstanding: 0,
+            stages: Stages::new(&jobs, seed),
             len,
             warnings,
             jobs: sections.into_iter().map(|section| section.name).collect(),
         })
-    }
-
-    /// Asks the jobs of the stage in turn. Returns the first request; else the earliest time that a job waits for, else
-    /// a wait for a completion, else the end.
-    fn ask(&mut self, now: Nanos) -> Next {
-        let Some(jobs) = self.stages.front_mut() else { return Next::End };
-        let mut earliest = Next::End;
-        for _ in 0..jobs.len() {
-            self.turn = (self.turn + 1) % jobs.len();
-            match (jobs[self.turn].next(now), earliest) {
-                (request @ Next::Request(..), _) => return request,
-                (Next::WaitUntil(at), Next::WaitUntil(other)) => earliest = Next::WaitUntil(at.min(other)),
-                (Next::WaitUntil(at), _) => earliest = Next::WaitUntil(at),
-                (Next::WaitForCompletion, Next::End) => earliest = Next::WaitForCompletion,
-                _ => {}
-            }
-        }
-        earliest
     }
 }
 
@@ -158,59 +153,22 @@ pub(super) fn read(path: &Path, (key, what): (&str, &str), file: &str) -> Result
     Ok(read.map(|_| text))
 }
 
-/// The jobs in stages. Each clone has its own seed, so its draws differ from those of the other clones.
-fn stages(jobs: &[resolve::JobSpec], seed: u64) -> VecDeque<Vec<Job>> {
-    let mut stages: VecDeque<Vec<Job>> = VecDeque::new();
-    let mut number = 0;
-    for (at, job) in jobs.iter().enumerate() {
-        let origin = Origin(u16::try_from(at).unwrap_or(u16::MAX));
-        if job.starts_stage || stages.is_empty() {
-            stages.push_back(Vec::new());
-        }
-        for clone in 0..job.clones {
-            let seed = clone_seed(job, seed, number);
-            let process = u16::try_from(number).unwrap_or(u16::MAX);
-            number += 1;
-            if let Some(stage) = stages.back_mut() {
-                let tag = Tag(stage.len() as u32);
-                stage.push(Job::new(job, clone, seed, tag, (origin, process)));
-            }
-        }
-    }
-    stages
-}
-
 /// The seed of a clone, which is the job `number` of the file.
-fn clone_seed(job: &resolve::JobSpec, seed: u64, number: u64) -> u64 {
+fn clone_seed(job: &spec::JobSpec, seed: u64, number: u64) -> u64 {
     job.randseed.unwrap_or(seed) ^ u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15)
 }
 
 impl Workload for FioWorkload {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
-        loop {
-            match self.ask(now) {
-                request @ Next::Request(..) => {
-                    self.outstanding += 1;
-                    return Ok(request);
-                }
-                Next::End if self.stages.is_empty() => return Ok(Next::End),
-                Next::End if self.outstanding == 0 => {
-                    self.stages.pop_front();
-                    self.turn = 0;
-                }
-                Next::End => return Ok(Next::WaitForCompletion),
-                wait => return Ok(wait),
-            }
-        }
+        Ok(self.stages.next(now))
     }
 
-    // The tag is the number of the job in its stage. It belongs to the first stage: a stage ends only when none of its
-    // requests is outstanding.
     fn completed(&mut self, done: &Completion, now: Nanos) {
-        self.outstanding -= 1;
-        if let Some(jobs) = self.stages.front_mut() {
-            jobs[done.tag.0 as usize].done(now);
-        }
+        self.stages.completed(done.tag, now);
+    }
+
+    fn prepares(&self) -> bool {
+        self.stages.ramps()
     }
 
     fn name(&self) -> &str {

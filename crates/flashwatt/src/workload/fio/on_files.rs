@@ -13,8 +13,9 @@ use super::clone_seed;
 use super::file_options::{FileOptions, file_options};
 use super::job::Job;
 use super::options::ON_FILES;
-use super::resolve::{self, JobSpec};
+use super::resolve;
 use super::sections::{Section, sections};
+use super::spec::{Flushes, JobSpec};
 use crate::connector::{Next, Origin, RequestKind, Tag};
 use crate::error::{Error, Fault, Place};
 use crate::files::{DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree};
@@ -23,6 +24,10 @@ use crate::units::Nanos;
 
 /// Separates the draws of files for fsync from those of the job.
 const FSYNC_SEED: u64 = 0xf5c;
+
+/// Options of the files of a job, which are not those of a range of the drive.
+const OF_FILES: &[&str] =
+    &["nrfiles", "filesize", "filename", "openfiles", "file_service_type", "end_fsync", "fsync_on_close"];
 
 /// Flows of a section, in the order of reports.
 const FLOWS: [&str; 4] = ["layout", "read", "write", "fsync"];
@@ -98,6 +103,10 @@ impl FioOnFiles {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut sections = sections(text, file, ON_FILES, &mut faults, &mut warnings);
         let options = file_options(&mut sections, file, &mut faults);
+        // The files are those of the file system: the job's places are counted over all of them.
+        for section in &mut sections {
+            section.options.retain(|name, _| !OF_FILES.contains(name));
+        }
         let jobs = resolve::jobs(&sections, file, drive_bytes, &mut faults);
         faults.extend(sections.iter().zip(&jobs).filter_map(|(section, job)| unfit(section, job)));
         if faults.is_empty() && jobs.is_empty() {
@@ -119,7 +128,7 @@ impl FioOnFiles {
                 let number = threads.len() as u64;
                 let seed = clone_seed(job, seed, number);
                 let mut without_fsync = job.clone();
-                without_fsync.flush_after = 0;
+                without_fsync.flushes = Flushes::default();
                 let running = Job::new(&without_fsync, clone, seed, Tag(0), (Origin(0), 0));
                 let thread = Thread::new(job, options, running, seed);
                 let first = tree.files.len() as u32;
@@ -162,15 +171,19 @@ fn unfit(section: &Section, job: &JobSpec) -> Option<Fault> {
         let fault = section.options.get("iodepth")?.fault("a thread has one request on files at a time");
         return Some(fault.expected("iodepth=1; numjobs for more threads"));
     }
-    if job.trim_fraction > 0.0 {
+    if job.shape.mode.has(RequestKind::Trim) {
         return Some(section.options.get("rw")?.fault("files have no trims").expected("reads or writes"));
     }
-    None
+    let names = ["verify", "wait_for", "flow", "exitall", "zonemode", "ramp_time", "cmdprio_percentage"];
+    let is_off = |value: &str| ["0", "none"].contains(&value);
+    let written = names.iter().filter_map(|name| section.options.get(name)).find(|written| !is_off(&written.value))?;
+    Some(written.fault("an option of jobs on a drive, not on files").expected("a job without it, or no --fs"))
 }
 
 impl Thread {
     fn new(spec: &JobSpec, options: FileOptions, job: Job, seed: u64) -> Self {
-        let reads = spec.read_fraction > 0.0;
+        let mode = spec.shape.mode;
+        let reads = mode.has(RequestKind::Read) && (!mode.is_mixed || spec.shape.reads > 0.0);
         let is_laid_down = reads && options.is_serialized;
         Thread {
             job,
@@ -179,16 +192,16 @@ impl Thread {
             options,
             first: 0,
             reads,
-            is_random: spec.distribution.is_some(),
+            is_random: mode.is_random,
             mode: match (options.is_direct, spec.fua) {
                 (true, _) => Mode::Direct,
                 (false, true) => Mode::Synchronous,
-                (false, false) if spec.distribution.is_some() => Mode::Random,
+                (false, false) if mode.is_random => Mode::Random,
                 (false, false) => Mode::Cached,
             },
             phase: if is_laid_down { Phase::Opening(0) } else { Phase::Making(0) },
             in_order: 0,
-            fsync_every: spec.flush_after,
+            fsync_every: spec.flushes.every.into_iter().find(|every| *every > 0).unwrap_or(0),
             writes: 0,
             has_synced: true,
             rng: Rng::new(seed ^ FSYNC_SEED),
@@ -335,7 +348,7 @@ impl Source for FioOnFiles {
     fn done(&mut self, thread: u32, _op: &FileOp, _result: Result<u64, OpError>, now: Nanos) {
         let thread = &mut self.threads[thread as usize];
         if thread.phase == Phase::Running && thread.job.is_under_way() {
-            thread.job.done(now);
+            thread.job.done(now, false);
         }
     }
 

@@ -1,73 +1,27 @@
 //! From sections to jobs: values, defaults, and checks against the size of the drive.
 
+use super::lengths::Lengths;
 use super::places::Distribution;
-use super::sections::{Section, WrittenOption};
-use super::units::{Amount, amount, bytes, time_ns};
+use super::ranges::Ranges;
+use super::reader::OptionReader;
+use super::sections::Section;
+use super::shape::{Mode, Order, Shape, Strided};
+use super::spec::{Ends, ExitWhat, Exits, Flushes, JobSpec, Rate, ThinkSpec};
+use super::units::{bytes, time_ns};
+use super::values::{COUNT_MAX, directions, distribution, range, rate, sectors, split};
 use crate::connector::{Priority, PriorityClass};
-use crate::error::{Fault, nearest};
+use crate::error::Fault;
 use crate::units::{Nanos, SECTOR_BYTES};
-use crate::workload::settings::{Size, Sizes};
-use crate::workload::synthetic::Region;
-
-/// A job as its section describes it.
-#[derive(Clone, Debug)]
-pub(super) struct JobSpec {
-    pub clones: u64,
-    pub starts_stage: bool,
-    pub read_fraction: f64,
-    pub trim_fraction: f64,
-    pub sizes: Sizes,
-    /// Distribution of random places; `None` for sequential places.
-    pub distribution: Option<Distribution>,
-    /// Requests in a row from each random place.
-    pub row_requests: u64,
-    pub depth: u64,
-    pub fua: bool,
-    pub priority: Priority,
-    pub flush_after: u64,
-    pub start_delay_ns: Nanos,
-    pub runtime_ns: Option<Nanos>,
-    /// Greatest number of bytes that each clone transfers.
-    pub bytes: u64,
-    pub requests: u64,
-    /// Limits of reads, writes and trims.
-    pub rates: [Rate; 3],
-    pub think_ns: Nanos,
-    pub think_requests: u64,
-    pub randseed: Option<u64>,
-    pub warnings: Vec<String>,
-    region: Region,
-    increment: u64,
-}
-
-/// A limit in one direction, per second.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Rate {
-    None,
-    Bytes(u64),
-    Requests(u64),
-    Poisson(u64),
-}
-
-impl JobSpec {
-    /// The region of a clone, counted from 0.
-    pub fn region(&self, clone: u64) -> Region {
-        Region { start_bytes: self.region.start_bytes + clone * self.increment, ..self.region }
-    }
-
-    /// Number of requests of a clone, if it is known in advance.
-    pub fn len(&self) -> Option<u64> {
-        let mut lengths = self.sizes.iter();
-        let first = lengths.next()?;
-        let known = self.runtime_ns.is_none() && self.flush_after == 0 && lengths.all(|length| length == first);
-        known.then(|| self.requests.min(self.bytes.div_ceil(first)))
-    }
-}
 
 /// The jobs of all sections.
 pub(super) fn jobs(sections: &[Section], file: &str, drive_bytes: u64, faults: &mut Vec<Fault>) -> Vec<JobSpec> {
     let drive_bytes = drive_bytes - drive_bytes % SECTOR_BYTES;
-    sections.iter().map(|section| OptionReader { section, file, faults }.job(drive_bytes)).collect()
+    let names: Vec<&str> = sections.iter().map(|section| section.name.as_str()).collect();
+    let of = |(at, section): (usize, &Section)| {
+        let mut reader = OptionReader { section, file, faults };
+        reader.job(drive_bytes, &names[..at])
+    };
+    sections.iter().enumerate().map(of).collect()
 }
 
 /// The fault of a section with `runtime` where its jobs run without a clock.
@@ -76,185 +30,221 @@ pub(super) fn endless(section: &Section) -> Option<Fault> {
     Some(fault.expected("size, io_size, loops or number_ios"))
 }
 
-/// Reads the options of one section. A wrong value is a fault; reading goes on with the default, to find all faults at
-/// once.
-pub(super) struct OptionReader<'a> {
-    pub section: &'a Section,
-    pub file: &'a str,
-    pub faults: &'a mut Vec<Fault>,
-}
-
-/// The modes of `rw`.
-const MODES: &[(&str, Mode)] = &[
-    ("read", Mode::new(1.0, 0.0, false)),
-    ("write", Mode::new(0.0, 0.0, false)),
-    ("trim", Mode::new(0.0, 1.0, false)),
-    ("randread", Mode::new(1.0, 0.0, true)),
-    ("randwrite", Mode::new(0.0, 0.0, true)),
-    ("randtrim", Mode::new(0.0, 1.0, true)),
-    ("rw", Mode { mixed: true, ..Mode::new(0.5, 0.0, false) }),
-    ("readwrite", Mode { mixed: true, ..Mode::new(0.5, 0.0, false) }),
-    ("randrw", Mode { mixed: true, ..Mode::new(0.5, 0.0, true) }),
-];
-
-#[derive(Clone, Copy)]
-struct Mode {
-    reads: f64,
-    trims: f64,
-    random: bool,
-    mixed: bool,
-}
-
-impl Mode {
-    const fn new(reads: f64, trims: f64, random: bool) -> Self {
-        Mode { reads, trims, random, mixed: false }
-    }
-}
-
-const ROW_MAX: u64 = 65_536;
-const COUNT_MAX: u64 = 1_000_000_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 impl OptionReader<'_> {
-    fn job(&mut self, drive_bytes: u64) -> JobSpec {
-        let (mode, row_requests) = self.mode();
-        let sizes = self.sizes();
-        // Every option of the file is checked, also one that this mode does not use.
-        let (given, read_share) = (self.distribution(), self.read_share());
-        let distribution = mode.random.then_some(given);
-        let runtime_ns =
-            self.read("runtime", "a time: 30, 500ms, 2m", |text| time_ns(text, SECOND_NS).filter(|&t| t > 0));
-        let time_based = self.flag("time_based");
-        if let (true, None, Some(written)) = (time_based, runtime_ns, self.written("time_based")) {
-            let fault = written.fault("the job has no end");
-            self.faults.push(fault.found("time_based without runtime").expected("runtime"));
-        }
-        let align = self.bytes("blockalign", if distribution.is_some() { least(&sizes) } else { SECTOR_BYTES });
-        let (region, increment) = self.region(drive_bytes, align, sizes.largest().saturating_mul(row_requests));
+    /// The job; `before` are the names of the sections before it.
+    fn job(&mut self, drive_bytes: u64, before: &[&str]) -> JobSpec {
+        let (mode, order) = self.mode();
         let clones = self.count("numjobs", 1, 65_536);
-        self.check_clones(region, increment, clones, drive_bytes);
-        let io_size = self.amount("io_size", drive_bytes).filter(|&bytes| bytes > 0).unwrap_or(region.range_bytes);
-        let bytes = io_size.saturating_mul(self.count("loops", 1, COUNT_MAX));
+        let lengths = self.lengths();
+        let used = used(mode, &lengths);
+        let least = lengths.iter().map(Lengths::least).min().unwrap_or(SECTOR_BYTES);
+        let Ranges { files, pass_bytes, io_size } = self.ranges(drive_bytes, clones, &used, least);
+        let (runtime_ns, is_time_based) = self.runtime();
+        let ends = self.ends(mode, (pass_bytes, io_size), runtime_ns, is_time_based);
+        let shape = self.shape((mode, order), lengths, files, is_time_based);
+        let (depth, engine) = self.depth();
+        let rates = self.rates(&shape.lengths);
+        let warnings = [engine, self.page_cache(), self.share_without_effect(mode), self.ramp_warning()];
+        self.check_values();
         JobSpec {
             clones,
             starts_stage: self.flag("stonewall"),
-            read_fraction: if mode.mixed { read_share } else { mode.reads },
-            trim_fraction: mode.trims,
-            row_requests,
-            depth: self.count("iodepth", 1, 65_536),
+            starts_group: self.flag("new_group"),
+            ends,
+            depth,
+            refill_at: self.refill_at(depth),
             fua: self.fua(),
             priority: self.priority(),
-            flush_after: self.count("fsync", 0, COUNT_MAX),
-            start_delay_ns: self.read("startdelay", "a time: 5, 500ms", |text| time_ns(text, SECOND_NS)).unwrap_or(0),
-            runtime_ns,
-            bytes: if time_based { u64::MAX } else { bytes },
-            requests: self.count("number_ios", COUNT_MAX, COUNT_MAX),
-            rates: self.rates(),
-            think_ns: self.read("thinktime", "a time: 100, 5ms", |text| time_ns(text, 1_000)).unwrap_or(0),
-            think_requests: self.count("thinktime_blocks", 1, COUNT_MAX).max(1),
+            boost: self.boost(),
+            flushes: self.flushes(),
+            start_delay_ns: self.start_delay(),
+            rates,
+            rates_drain: self.rates_drain(),
+            think: self.think(),
+            verifies: self.verifies(mode, order),
             randseed: self.read("randseed", "a whole number", |text| text.parse().ok()),
-            warnings: self.warnings(&sizes, distribution.as_ref(), mode).into_iter().chain(self.page_cache()).collect(),
-            distribution: distribution.map(|given| settled(given, &sizes)),
-            sizes,
-            region,
-            increment,
+            exits: self.exits(),
+            waits_for: self.waits_for(before),
+            flow: self.flow(),
+            warnings: warnings.into_iter().flatten().collect(),
+            shape,
         }
     }
 
-    fn priority(&mut self) -> Priority {
-        let class = self.read("prioclass", "1 (realtime), 2 (best effort) or 3 (idle)", |text| match text {
-            "0" | "2" => Some(PriorityClass::BestEffort),
-            "1" => Some(PriorityClass::Realtime),
-            "3" => Some(PriorityClass::Idle),
+    fn shape(
+        &mut self,
+        (mode, order): (Mode, Order),
+        lengths: [Lengths; 3],
+        files: super::shape::Files,
+        timed: bool,
+    ) -> Shape {
+        let align = self.align(mode, &lengths);
+        let is_aligned = (0..3).all(|at| align[at] == lengths[at].least());
+        let file_bytes = files.bytes.iter().copied().max().unwrap_or(0);
+        let distribution = self.distribution(file_bytes);
+        let is_lfsr = self.read("random_generator", "tausworthe, lfsr or tausworthe64", |text| match text {
+            "tausworthe" | "tausworthe64" => Some(false),
+            "lfsr" => Some(true),
             _ => None,
         });
-        let level = self.read("prio", "a level from 0 to 7", |text| text.parse().ok().filter(|&level: &u8| level <= 7));
+        let is_plain = distribution == Distribution::Random;
+        let has_map = !self.flag("norandommap") && is_aligned;
+        let reads = self.read_share();
+        let repeats = self.flag_or("randrepeat", true) && self.written("randseed").is_none();
+        Shape {
+            mode,
+            reads: if mode.is_mixed { reads } else { 0.0 },
+            lengths,
+            lengths_by_order: self.flag("bs_is_seq_rand"),
+            align,
+            once: mode.is_random && is_plain && (has_map || is_lfsr == Some(true)),
+            distribution,
+            order,
+            zones: self.zones(&files),
+            files,
+            is_time_based: timed,
+            repeats,
+        }
+    }
+
+    fn runtime(&mut self) -> (Option<Nanos>, bool) {
+        let expected = "a time: 30, 500ms, 2m";
+        let runtime_ns = self.read("runtime", expected, |text| time_ns(text, SECOND_NS).filter(|&t| t > 0));
+        let is_time_based = self.flag("time_based");
+        if let (true, None, Some(written)) = (is_time_based, runtime_ns, self.written("time_based")) {
+            let fault = written.fault("the job has no end");
+            self.faults.push(fault.found("time_based without runtime").expected("runtime"));
+        }
+        (runtime_ns, is_time_based)
+    }
+
+    fn ends(
+        &mut self,
+        mode: Mode,
+        (pass, io_size): (u64, Option<u64>),
+        runtime_ns: Option<Nanos>,
+        timed: bool,
+    ) -> Ends {
+        let loops = self.count("loops", 1, COUNT_MAX);
+        let requests = self.given_count("number_ios", 1, COUNT_MAX);
+        let (bytes, pairs) = (io_size.unwrap_or(pass), if mode.trims_first { 2 } else { 1 });
+        let anew = mode.is_random && self.flag("norandommap") && mode.has(crate::connector::RequestKind::Write);
+        // As in fio: random writes without a map go on up to io_size in one pass; pairs of trim and write until the file is used up.
+        let pass_bytes = if anew { pass.max(bytes) } else { pass };
+        Ends {
+            pass_bytes: if timed || mode.trims_first { u64::MAX } else { pass_bytes },
+            bytes: if timed { u64::MAX } else { bytes },
+            has_io_size: io_size.is_some(),
+            loops,
+            requests: requests.map(|requests| requests.saturating_mul(pairs)),
+            runtime_ns,
+            ramp_ns: self.time("ramp_time", "a time: 5, 500ms", SECOND_NS).unwrap_or(0),
+        }
+    }
+
+    fn ramp_warning(&self) -> Option<String> {
+        let written = self.section.own("ramp_time").filter(|_| self.written("stonewall").is_some())?;
+        let line = written.place.line?;
+        Some(format!(
+            "{}:{line}: ramp_time: only the ramp of the first stage of jobs is left out of the report",
+            self.file
+        ))
+    }
+
+    fn priority(&mut self) -> Priority {
+        let class = self.priority_class("prioclass");
+        let level = self.priority_level("prio");
         let default = Priority::default();
         Priority::new(class.unwrap_or(default.class()), level.unwrap_or(default.level()))
     }
 
-    fn written(&self, name: &str) -> Option<&WrittenOption> {
-        self.section.options.get(name)
-    }
-
-    /// The value of an option, if it is given and `parse` accepts it. A value that `parse` refuses is a fault.
-    fn read<T>(&mut self, name: &str, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let written = self.section.options.get(name)?;
-        let value = parse(&written.value);
-        if value.is_none() {
-            self.faults.push(written.fault("not a value of this option").expected(expected));
-        }
-        value
-    }
-
-    fn kb_base(&mut self) -> u64 {
-        self.read("kb_base", "1024 or 1000", |text| text.parse().ok().filter(|base| [1000, 1024].contains(base)))
-            .unwrap_or(1024)
-    }
-
-    pub fn flag(&mut self, name: &str) -> bool {
-        self.flag_or(name, false)
-    }
-
-    pub fn flag_or(&mut self, name: &str, default: bool) -> bool {
-        self.read(name, "nothing, 0 or 1", |text| match text {
-            "" | "1" | "true" => Some(true),
-            "0" | "false" => Some(false),
+    fn priority_class(&mut self, name: &str) -> Option<PriorityClass> {
+        self.read(name, "1 (realtime), 2 (best effort) or 3 (idle)", |text| match text {
+            "0" | "2" => Some(PriorityClass::BestEffort),
+            "1" => Some(PriorityClass::Realtime),
+            "3" => Some(PriorityClass::Idle),
             _ => None,
         })
-        .unwrap_or(default)
     }
 
-    pub fn count(&mut self, name: &str, default: u64, max: u64) -> u64 {
-        let least = u64::from(name != "fsync");
-        let expected = format!("a whole number from {least} to {max}");
-        self.read(name, &expected, |text| bytes(text, 1000).filter(|count| (least..=max).contains(count)))
-            .unwrap_or(default)
+    fn priority_level(&mut self, name: &str) -> Option<u8> {
+        self.read(name, "a level from 0 to 7", |text| text.parse().ok().filter(|&level: &u8| level <= 7))
     }
 
-    /// A number of bytes, if it is given.
-    pub fn given_bytes(&mut self, name: &str) -> Option<u64> {
+    /// The share of reads and writes with another priority.
+    fn boost(&mut self) -> Option<([u64; 2], Priority)> {
+        let percent = |text: &str| text.parse().ok().filter(|percent| (0..=100).contains(percent));
+        let [reads, writes, _] = self.read("cmdprio_percentage", "a whole percentage, or two", |text| {
+            directions(text, percent).map(|all| all.map(|one: Option<u64>| one.unwrap_or(0)))
+        })?;
+        let class = self.priority_class("cmdprio_class").unwrap_or(PriorityClass::Realtime);
+        let level = self.priority_level("cmdprio").unwrap_or(0);
+        Some(([reads, writes], Priority::new(class, level)))
+    }
+
+    pub fn lengths(&mut self) -> [Lengths; 3] {
         let base = self.kb_base();
-        self.read(name, "bytes, a positive multiple of 512: 4k", |text| sectors(bytes(text, base)?))
+        let one = |text: &str| sectors(bytes(text, base)?).map(Lengths::One);
+        let fixed = self.read("bs", "bytes, multiples of 512: 4k, or 4k,8k,4k", |text| directions(text, one));
+        let ranges =
+            self.read("bsrange", "4k-16k, multiples of 512", |text| directions(text, |text| range(text, base)));
+        let splits = self.read("bssplit", "4k/60:64k/40", |text| directions(text, |text| split(text, base)));
+        let (fixed, ranges, splits) =
+            (fixed.unwrap_or_default(), ranges.unwrap_or_default(), splits.unwrap_or_default());
+        let all = splits.into_iter().zip(ranges).zip(fixed);
+        let mut lengths = all.map(|((split, range), fixed)| split.or(range).or(fixed).unwrap_or(Lengths::One(4096)));
+        std::array::from_fn(|_| lengths.next().unwrap_or(Lengths::One(4096)))
     }
 
-    fn bytes(&mut self, name: &str, default: u64) -> u64 {
-        self.given_bytes(name).unwrap_or(default)
-    }
-
-    /// Bytes, or a percentage of the drive rounded down to whole sectors.
-    fn amount(&mut self, name: &str, drive_bytes: u64) -> Option<u64> {
+    /// Of what random requests start at multiples.
+    fn align(&mut self, mode: Mode, lengths: &[Lengths; 3]) -> [u64; 3] {
         let base = self.kb_base();
-        self.read(name, "bytes (a multiple of 512) or a share of the drive: 1g, 10%", |text| {
-            match amount(text, base)? {
-                Amount::Bytes(bytes) => bytes.is_multiple_of(SECTOR_BYTES).then_some(bytes),
-                Amount::Percent(percent) => {
-                    let bytes = (drive_bytes as f64 * percent / 100.0) as u64;
-                    Some(bytes - bytes % SECTOR_BYTES)
-                }
-            }
-        })
+        let one = |text: &str| sectors(bytes(text, base)?);
+        let given = self.read("blockalign", "bytes, a positive multiple of 512: 4k", |text| directions(text, one));
+        let given = given.unwrap_or_default();
+        std::array::from_fn(|at| given[at].filter(|_| mode.is_random).unwrap_or(lengths[at].least()))
     }
 
-    /// The mode, and the requests in a row from each random place.
-    fn mode(&mut self) -> (Mode, u64) {
-        let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-        let Some(written) = self.section.options.get("rw") else { return (MODES[0].1, 1) };
-        let (name, row) = written.value.split_once(':').map_or((written.value.as_str(), None), |(a, b)| (a, Some(b)));
-        let Some((_, mode)) = MODES.iter().find(|(mode, _)| *mode == name) else {
-            let fault = written.fault("unknown mode").expected(format!("one of {}", names.join(", ")));
-            self.faults.push(fault.nearest(nearest(name, names)));
-            return (MODES[0].1, 1);
-        };
-        let Some(row) = row else { return (*mode, 1) };
-        match row.parse() {
-            Ok(requests @ 1..=ROW_MAX) if mode.random => (*mode, requests),
-            _ => {
-                let fault = written.fault("no number of requests in a row");
-                let expected = format!("a number from 1 to {ROW_MAX} behind a random mode: randwrite:8");
-                self.faults.push(fault.expected(expected));
-                (*mode, 1)
+    fn distribution(&mut self, file_bytes: u64) -> Distribution {
+        let expected = "random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:40/90";
+        let base = self.kb_base();
+        self.read("random_distribution", expected, |text| distribution(text, file_bytes, base))
+            .unwrap_or(Distribution::Random)
+    }
+
+    fn zones(&mut self, files: &super::shape::Files) -> Option<Strided> {
+        let mode = self.read("zonemode", "none or strided", |text| match text {
+            "none" => Some(false),
+            "strided" => Some(true),
+            _ => None,
+        });
+        if self.written("zonemode").is_some_and(|written| written.value == "zbd") {
+            let help = "zoned drives (ZNS) are not simulated: write the job for a drive without zones";
+            if let Some(fault) = self.faults.last_mut().filter(|fault| fault.place.key.as_deref() == Some("zonemode")) {
+                *fault = fault.clone().help(help);
             }
+        }
+        let (size, range) = (self.given_bytes("zonesize"), self.given_bytes("zonerange"));
+        let skip = self.sectors("zoneskip");
+        match (mode, size) {
+            (Some(true), None) => {
+                self.refuse(&["zonemode"], "strided zones without a size", "no zonesize".into(), "zonesize".into());
+                None
+            }
+            (Some(true), Some(bytes)) if files.open == 1 => {
+                let skip = match skip {
+                    Some(super::units::Amount::Bytes(bytes)) => bytes,
+                    _ => 0,
+                };
+                Some(Strided { bytes, range: range.unwrap_or(bytes), skip })
+            }
+            (mode, Some(_)) if mode != Some(true) => {
+                self.refuse(&["zonesize"], "zones without their mode", "no zonemode".into(), "zonemode=strided".into());
+                None
+            }
+            _ => None,
         }
     }
 
@@ -271,87 +261,43 @@ impl OptionReader<'_> {
         reads.or(writes.map(|writes| 100.0 - writes)).unwrap_or(50.0) / 100.0
     }
 
-    pub fn sizes(&mut self) -> Sizes {
-        let base = self.kb_base();
-        let one = |text: &str| sectors(bytes(text, base)?).map(|bytes| vec![Size { bytes, share: 1.0 }]);
-        let fixed = self.read("bs", "bytes, multiples of 512: 4k, or 4k,8k,4k", |text| directions(text, one));
-        let range = self.read("bsrange", "4k-16k, multiples of 512", |text| directions(text, |text| range(text, base)));
-        let split = self.read("bssplit", "4k/60:64k/40", |text| directions(text, |text| split(text, base)));
-        let [read, write, trim] = split.or(range).or(fixed).unwrap_or_else(|| {
-            let usual = vec![Size { bytes: 4096, share: 1.0 }];
-            [usual.clone(), usual.clone(), usual]
-        });
-        Sizes { read, write, trim }
-    }
-
-    fn distribution(&mut self) -> Distribution {
-        let expected = "random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:40/90";
-        let given = self.read("random_distribution", expected, distribution).unwrap_or(Distribution::Map);
-        let anew = self.flag("norandommap");
-        if anew && given == Distribution::Map { Distribution::Random } else { given }
-    }
-
-    fn region(&mut self, drive_bytes: u64, align: u64, largest: u64) -> (Region, u64) {
-        let start = self.amount("offset", drive_bytes).unwrap_or(0);
-        let increment = self.amount("offset_increment", drive_bytes).unwrap_or(0);
-        let range = self.amount("size", drive_bytes).unwrap_or(drive_bytes.saturating_sub(start));
-        let region = Region { start_bytes: start, range_bytes: range, align_bytes: align, largest_bytes: largest };
-        if range < largest {
-            self.refuse(
-                &["size", "bs", "bssplit", "bsrange", "rw"],
-                "a request is longer than the size of the job",
-                format!("requests of {largest} bytes in {range}"),
-                format!("size ≥ {largest}"),
-            );
-        }
-        (region, increment)
-    }
-
-    fn check_clones(&mut self, region: Region, increment: u64, clones: u64, drive_bytes: u64) {
-        let last = u128::from(increment) * u128::from(clones - 1);
-        let end = last + u128::from(region.start_bytes) + u128::from(region.range_bytes);
-        if end > u128::from(drive_bytes) {
-            // A size that fits the drive is not what is wrong.
-            let names = if region.range_bytes > drive_bytes {
-                ["size", "offset", "offset_increment", "numjobs"]
-            } else {
-                ["offset", "offset_increment", "numjobs", "size"]
-            };
-            self.refuse(
-                &names,
-                "the job reaches beyond the drive",
-                format!("an end at byte {end}"),
-                format!("at most {drive_bytes}"),
-            );
-        }
-    }
-
-    /// Adds a fault at the first of these options that is given, else at the section.
-    pub fn refuse(&mut self, names: &[&str], what: &str, found: String, expected: String) {
-        let written = names.iter().find_map(|name| self.written(name));
-        let place = written.map_or(&self.section.place, |written| &written.place).clone();
-        self.faults.push(Fault::at(place, what).found(found).expected(expected));
-    }
-
     fn fua(&mut self) -> bool {
-        self.read("sync", "0, 1, none, sync or dsync", |text| match text {
+        let always = self.read("sync", "0, 1, none, sync or dsync", |text| match text {
             "0" | "none" => Some(false),
             "" | "1" | "sync" | "dsync" => Some(true),
             _ => None,
-        })
-        .unwrap_or(false)
+        });
+        self.flag("writefua") || always.unwrap_or(false)
     }
 
-    fn rates(&mut self) -> [Rate; 3] {
+    fn flushes(&mut self) -> Flushes {
+        let every = ["fsync", "fdatasync"].map(|name| self.given_count(name, 0, COUNT_MAX).unwrap_or(0));
+        let at_end = self.flag("end_fsync");
+        Flushes { every, at_end: self.flag("fsync_on_close") || at_end }
+    }
+
+    fn start_delay(&mut self) -> (Nanos, Nanos) {
+        self.read("startdelay", "a time, or two: 5, 500ms, 1-2", |text| {
+            let (soonest, latest) = text.split_once('-').unwrap_or((text, text));
+            let (soonest, latest) = (time_ns(soonest, SECOND_NS)?, time_ns(latest, SECOND_NS)?);
+            (soonest <= latest).then_some((soonest, latest))
+        })
+        .unwrap_or((0, 0))
+    }
+
+    fn rates(&mut self, lengths: &[Lengths; 3]) -> [Rate; 3] {
         let base = self.kb_base();
         let poisson = self.read("rate_process", "linear or poisson", |text| match text {
             "linear" => Some(false),
             "poisson" => Some(true),
             _ => None,
         });
-        let expected = "a rate, or one for each direction: 1m,500k (1m, limits reads alone, and ,500k writes)";
-        let per = |text: &str, base| limits(text, |text| rate(text, base));
-        let by_bytes = self.read("rate", expected, |text| per(text, base));
+        let expected = "a whole rate, or one for each direction: 1m,500k (1m, limits reads alone, and ,500k writes)";
+        let per = |text: &str, base| {
+            let limits = directions(text, |text| rate(text, base))?;
+            Some(limits.map(Option::flatten))
+        };
+        let by_bytes: Option<[Option<u64>; 3]> = self.read("rate", expected, |text| per(text, base));
         let by_count = self.read("rate_iops", expected, |text| per(text, 1000));
         if poisson == Some(true) && by_count.is_none() {
             self.refuse(&["rate_process"], "poisson without a rate", "no rate_iops".into(), "rate_iops".into());
@@ -359,21 +305,88 @@ impl OptionReader<'_> {
         if let (Some(_), Some(_)) = (by_bytes, by_count) {
             self.refuse(&["rate_iops"], "two limits", "rate and rate_iops".into(), "one of them".into());
         }
-        let requests = if poisson == Some(true) { Rate::Poisson } else { Rate::Requests };
-        let limit = |rates: [Option<u64>; 3], of: fn(u64) -> Rate| rates.map(|rate| rate.map_or(Rate::None, of));
-        match (by_bytes, by_count) {
-            (Some(rates), _) => limit(rates, Rate::Bytes),
-            (_, Some(rates)) => limit(rates, requests),
-            _ => [Rate::None; 3],
-        }
+        let limit = |at: usize| {
+            let least = lengths[at].least();
+            match (by_bytes.and_then(|rates| rates[at]), by_count.and_then(|rates| rates[at])) {
+                (Some(per_s), _) => Rate::Bytes { per_s, least },
+                (None, Some(per_s)) if poisson == Some(true) => Rate::Poisson(per_s),
+                (None, Some(per_s)) if lengths[at].one().is_some() => Rate::Requests(per_s),
+                // As in fio: a rate of requests is one of bytes, for requests of the least length.
+                (None, Some(per_s)) => Rate::Bytes { per_s: per_s.saturating_mul(least), least },
+                (None, None) => Rate::None,
+            }
+        };
+        [limit(0), limit(1), limit(2)]
     }
 
-    fn warnings(&self, sizes: &Sizes, distribution: Option<&Distribution>, mode: Mode) -> Vec<String> {
-        let mixed = distribution == Some(&Distribution::Map) && !alike(sizes);
-        let (file, name) = (self.file, &self.section.name);
-        let drawn =
-            mixed.then(|| format!("{file}: [{name}] has several block sizes: places are drawn as with norandommap"));
-        drawn.into_iter().chain(self.shares_without_effect(mode)).collect()
+    fn rates_drain(&mut self) -> bool {
+        let offload = self.read("io_submit_mode", "inline or offload", |text| match text {
+            "inline" => Some(false),
+            "offload" => Some(true),
+            _ => None,
+        });
+        offload != Some(true)
+    }
+
+    fn think(&mut self) -> Option<ThinkSpec> {
+        let expected = "a time: 100, 5ms";
+        let pause_ns = self.time("thinktime", expected, 1_000).unwrap_or(0);
+        self.time("thinktime_spin", expected, 1_000);
+        let run_ns = self.time("thinktime_iotime", expected, 1_000).filter(|run| *run > 0);
+        let every = self.given_count("thinktime_blocks", 1, COUNT_MAX);
+        let counts_issued = self.read("thinktime_blocks_type", "complete or issue", |text| match text {
+            "complete" => Some(false),
+            "issue" => Some(true),
+            _ => None,
+        });
+        let spec = ThinkSpec {
+            pause_ns,
+            every: every.or(if run_ns.is_some() { None } else { Some(1) }),
+            run_ns,
+            counts_issued: counts_issued.unwrap_or(false),
+            rates_ignore: self.flag("rate_ignore_thinktime"),
+        };
+        (pause_ns > 0).then_some(spec)
+    }
+
+    /// Whether the job reads again what it wrote.
+    fn verifies(&mut self, mode: Mode, order: Order) -> bool {
+        let Some(written) = self.written("verify").cloned() else { return false };
+        let does = self.flag_or("do_verify", true) && mode.has(crate::connector::RequestKind::Write);
+        let is_on = does && !["", "0", "none"].contains(&written.value.as_str());
+        if is_on && (mode.trims_first || order.step != 0) {
+            let fault = written.fault("verify beside trimwrite or a step between requests");
+            let help = "only jobs whose passes cover their size are read again; do_verify=0 leaves the reads out";
+            self.faults.push(fault.help(help));
+        }
+        is_on
+    }
+
+    fn exits(&mut self) -> Exits {
+        let what = self.read("exit_what", "group, stonewall or all", |text| match text {
+            "group" => Some(ExitWhat::Group),
+            "stonewall" => Some(ExitWhat::Running),
+            "all" => Some(ExitWhat::All),
+            _ => None,
+        });
+        Exits { all: self.flag("exitall"), what: what.unwrap_or(ExitWhat::Group) }
+    }
+
+    fn waits_for(&mut self, before: &[&str]) -> Option<usize> {
+        let written = self.written("wait_for").cloned()?;
+        let at = before.iter().position(|name| *name == written.value);
+        if at.is_none() {
+            let fault = written.fault("no job of this name before this one");
+            self.faults.push(fault.expected("the name of a job above"));
+        }
+        at
+    }
+
+    fn flow(&mut self) -> Option<(u64, u64)> {
+        let id = self.given_count("flow_id", 0, COUNT_MAX).unwrap_or(0);
+        self.read("flow_sleep", "microseconds", |text| time_ns(text, 1_000));
+        let weight = self.given_count("flow", 0, 1_000)?;
+        (weight > 0).then_some((id, weight))
     }
 
     /// What is said of a job that is to go through the page cache. Of `direct` and `buffered` the later one counts, as in fio.
@@ -394,114 +407,18 @@ impl OptionReader<'_> {
     }
 
     /// What is said of a share of reads in a job that has reads or writes only.
-    fn shares_without_effect(&self, mode: Mode) -> Option<String> {
+    fn share_without_effect(&self, mode: Mode) -> Option<String> {
         let share = ["rwmixread", "rwmixwrite"].iter().find_map(|name| self.section.own(name))?;
         let (line, key) = (share.place.line?, share.place.key.as_deref()?);
         let rw = self.written("rw").map_or("read", |rw| &rw.value);
-        (!mode.mixed)
+        (!mode.is_mixed)
             .then(|| format!("{}:{line}: {key} has no effect; found rw={rw}; expected rw or randrw", self.file))
     }
 }
 
-/// The distribution that is used. With several sizes, places of [`Distribution::Map`] could overlap, so they are drawn
-/// independently.
-fn settled(distribution: Distribution, sizes: &Sizes) -> Distribution {
-    if distribution == Distribution::Map && !alike(sizes) { Distribution::Random } else { distribution }
-}
-
-fn alike(sizes: &Sizes) -> bool {
-    sizes.iter().all(|bytes| bytes == sizes.largest())
-}
-
-fn least(sizes: &Sizes) -> u64 {
-    sizes.iter().min().unwrap_or(SECTOR_BYTES)
-}
-
-fn sectors(bytes: u64) -> Option<u64> {
-    (bytes > 0 && bytes <= COUNT_MAX && bytes.is_multiple_of(SECTOR_BYTES)).then_some(bytes)
-}
-
-/// Parses `READ,WRITE,TRIM`. A value that is left out is the same as the one before it.
-fn directions<T: Clone>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<[T; 3]> {
-    let mut given: Vec<T> = Vec::new();
-    for part in text.split(',') {
-        given.push(match (part.trim(), given.last()) {
-            ("", Some(before)) => before.clone(),
-            (part, _) => parse(part)?,
-        });
-    }
-    let last = given.last()?.clone();
-    given.resize(given.len().max(3), last);
-    given.try_into().ok()
-}
-
-/// The limits of reads, writes and trims. A direction that is left out before or after a comma has none; one without a comma
-/// for it has that of the direction before (fio's documentation of `rate`).
-fn limits(text: &str, parse: impl Fn(&str) -> Option<Option<u64>>) -> Option<[Option<u64>; 3]> {
-    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    if parts.iter().all(|part| part.is_empty()) {
-        return None;
-    }
-    let limit = |part: &&str| if part.is_empty() { Some(None) } else { parse(part) };
-    let mut given = parts.iter().map(limit).collect::<Option<Vec<_>>>()?;
-    let last = *given.last()?;
-    given.resize(given.len().max(3), last);
-    given.try_into().ok()
-}
-
-/// Parses a rate; `0` means no limit (the inner `None`).
-fn rate(text: &str, base: u64) -> Option<Option<u64>> {
-    bytes(text, base).map(|rate| (rate > 0).then_some(rate))
-}
-
-/// Greatest number of sizes in a range.
-const SIZES_MAX: u64 = 65_536;
-
-fn range(text: &str, base: u64) -> Option<Vec<Size>> {
-    let (low, high) = text.split_once('-')?;
-    let (low, high) = (sectors(bytes(low, base)?)?, sectors(bytes(high, base)?)?);
-    let steps = high / low;
-    (low <= high && steps <= SIZES_MAX)
-        .then(|| (1..=steps).map(|step| Size { bytes: step * low, share: 1.0 }).collect())
-}
-
-/// Parses `SIZE/PERCENT:…`. Sizes without a percentage share the remaining percents equally.
-fn split(text: &str, base: u64) -> Option<Vec<Size>> {
-    let mut sizes = Vec::new();
-    for entry in text.split(':') {
-        let (size, percent) = entry.split_once('/').unwrap_or((entry, ""));
-        let percent = if percent.is_empty() { None } else { Some(percent.parse().ok().filter(|p| *p >= 0.0)?) };
-        sizes.push((sectors(bytes(size, base)?)?, percent));
-    }
-    let given: f64 = sizes.iter().filter_map(|(_, percent)| *percent).sum();
-    let open = sizes.iter().filter(|(_, percent)| percent.is_none()).count();
-    let rest = (100.0 - given) / open.max(1) as f64;
-    let adds_up = if open == 0 { (given - 100.0).abs() < 1e-6 } else { rest > 0.0 };
-    let all = sizes.into_iter().map(|(bytes, percent)| Size { bytes, share: percent.unwrap_or(rest) });
-    adds_up.then(|| all.filter(|size| size.share > 0.0).collect())
-}
-
-fn distribution(text: &str) -> Option<Distribution> {
-    let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
-    let number = |low: f64, high: f64| parameter.parse().ok().filter(|n| (low..=high).contains(n));
-    match name {
-        "random" if parameter.is_empty() => Some(Distribution::Map),
-        "zipf" => number(0.0, 5.0).map(Distribution::Zipf),
-        "pareto" => number(0.001, 0.5).map(Distribution::Pareto),
-        "normal" => number(1e-4, 100.0).map(|percent| Distribution::Normal(percent / 100.0)),
-        "zoned" => zones(parameter).map(Distribution::Zoned),
-        _ => None,
-    }
-}
-
-/// Parses `ACCESS/SIZE:…` in percent, each of which must add up to 100; returns shares from 0 to 1.
-fn zones(text: &str) -> Option<Vec<(f64, f64)>> {
-    let mut zones: Vec<(f64, f64)> = Vec::new();
-    for zone in text.split(':') {
-        let (access, size) = zone.split_once('/')?;
-        let share = |text: &str| text.parse().ok().filter(|p: &f64| (0.0..=100.0).contains(p)).map(|p| p / 100.0);
-        zones.push((share(access)?, share(size)?));
-    }
-    let (access, size) = zones.iter().fold((0.0, 0.0), |sum, zone| (sum.0 + zone.0, sum.1 + zone.1));
-    ((access - 1.0).abs() < 1e-6 && (size - 1.0).abs() < 1e-6).then_some(zones)
+/// The lengths of the kinds of requests that a job has.
+fn used(mode: Mode, lengths: &[Lengths; 3]) -> Vec<Lengths> {
+    use crate::connector::RequestKind::{Read, Trim, Write};
+    let has = |kind: &&crate::connector::RequestKind| mode.has(**kind);
+    [Read, Write, Trim].iter().filter(has).map(|kind| lengths[*kind as usize].clone()).collect()
 }

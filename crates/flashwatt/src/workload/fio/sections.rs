@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::options::{self, ON_FILES, UNDERSTOOD, UNSUPPORTED, WITHOUT_EFFECT, canonical};
+use super::options::{self, ON_FILES, UNDERSTOOD, canonical};
+use super::refused::UNSUPPORTED;
+use super::without_effect::WITHOUT_EFFECT;
 use crate::error::{Fault, Place, nearest};
 
 /// An option as the file has it.
@@ -53,8 +55,8 @@ pub(super) fn sections(
     let mut header = None;
     for (line, text) in text.lines().enumerate() {
         let place = Place { file: Some(file.to_string()), line: Some(line as u64 + 1), ..Place::default() };
-        let text = text.trim();
-        if text.is_empty() || text.starts_with(['#', ';']) {
+        let text = without_comment(text);
+        if text.is_empty() {
             continue;
         }
         if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -91,6 +93,14 @@ pub(super) fn sections(
     sections
 }
 
+/// A line without its comment, which begins with `#` or `;`, also behind a value. Behind a section's bracket only.
+fn without_comment(line: &str) -> &str {
+    let line = line.trim();
+    let first = if line.starts_with('[') { line.find(']').map_or(line.len(), |at| at + 1) } else { 0 };
+    let end = line[first..].find(['#', ';']).map_or(line.len(), |at| first + at);
+    line[..end].trim_end()
+}
+
 /// What is said of a second value of an option: fio takes the last one.
 fn repeated(file: &str, before: &WrittenOption, written: &WrittenOption) -> Option<String> {
     let (line, earlier, key) = (written.place.line?, before.place.line?, written.place.key.as_deref()?);
@@ -106,15 +116,19 @@ fn option(
 ) -> Result<Option<(&'static str, WrittenOption)>, Box<Fault>> {
     let (name, value) = text.split_once('=').map_or((text, ""), |(name, value)| (name.trim(), value.trim()));
     let place = Place { key: Some(name.to_string()), ..place };
-    if let Some(name) = canonical(name, more) {
+    if let Some(name) = canonical(name, more).filter(|_| !value.contains("${")) {
         return Ok(Some((name, WrittenOption { value: value.to_string(), place })));
     }
-    if WITHOUT_EFFECT.contains(&name) {
+    if WITHOUT_EFFECT.contains(&name) && !value.contains("${") {
         return Ok(None);
     }
     if let Some((name, value)) = text.split_once(':').filter(|(name, _)| canonical(name.trim(), more).is_some()) {
         let fault = Fault::at(place, "a colon for an equals sign").found(format!("`{text}`"));
         return Err(Box::new(fault.expected(format!("`{}={}`", name.trim(), value.trim()))));
+    }
+    if value.contains("${") {
+        let fault = Fault::at(place, "a variable of the environment").found(format!("`{value}`"));
+        return Err(Box::new(fault.expected("its value: variables are not read")));
     }
     let fault = Fault::at(place, "option not understood").found(format!("`{name}`"));
     let word = name.split_whitespace().next().unwrap_or_default();

@@ -29,7 +29,6 @@ mod zones;
 
 pub(crate) use clock::{Clock, Gaps};
 pub(crate) use mix::{Lengths, Mix};
-pub(crate) use normal::Normal;
 pub(crate) use pareto::Pareto;
 pub(crate) use permutation::Permutation;
 use processes::{Dealt, Loops};

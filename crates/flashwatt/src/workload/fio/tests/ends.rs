@@ -1,0 +1,171 @@
+//! Ends of jobs, rates and pauses: which of two constraints yields. `docs/workloads.md` has the table.
+
+use super::*;
+
+fn count(requests: &[Request], kind: RequestKind) -> usize {
+    requests.iter().filter(|r| r.kind == kind).count()
+}
+
+/// When a job of one write begins whose stage follows this one.
+fn next_stage_begins(job: &str) -> Nanos {
+    let text = format!("[global]\nfilename=x\n[a]\n{job}\n[after]\nstonewall\nrw=write\nsize=4k\nbs=4k\n");
+    drain(&text).last().map(|r| r.arrival_ns).expect("a request")
+}
+
+/// A rate goes before the share of reads: fio 3.33 gave 400 reads and 100 writes in 2 s.
+#[test]
+fn a_rate_goes_before_the_share_of_reads() {
+    let text = "[a]\nrw=randrw\nrwmixread=50\nsize=32m\nrate_iops=200,50\ntime_based\nruntime=2\niodepth=4\n";
+    let requests = drain(text);
+    assert_eq!((count(&requests, RequestKind::Read), count(&requests, RequestKind::Write)), (400, 100));
+    // No share for writes: their rate does not count.
+    let reads = drain("[a]\nrw=rw\nrwmixread=100\nrate_iops=100,50\nsize=32m\ntime_based\nruntime=1\n");
+    assert_eq!((reads.len(), count(&reads, RequestKind::Read)), (100, 100));
+    // A direction without a rate takes all turns that the other one leaves.
+    let mix = drain("[a]\nrw=rw\nrate_iops=10,\nsize=32m\ntime_based\nruntime=100ms\n");
+    assert!(count(&mix, RequestKind::Read) <= 2 && mix.len() > 95, "{}", mix.len());
+}
+
+/// A pause, a rate's slot and a delay end with the runtime, and the next stage begins then.
+#[test]
+fn the_runtime_cuts_what_sleeps() {
+    for job in [
+        "rw=write\ntime_based\nruntime=2\nthinktime=100s",
+        "rw=write\ntime_based\nruntime=2\nrate_iops=1\nbs=4k\nthinktime=7s",
+        "rw=write\ntime_based\nruntime=2\nrate=1000",
+        "rw=write\nsize=1m\nruntime=2\nrate_iops=1,1\nthinktime=5s",
+        "rw=write\nramp_time=1\ntime_based\nruntime=1\nthinktime=100s",
+    ] {
+        assert_eq!(next_stage_begins(job), 2000 * MS, "{job}");
+    }
+    // The delay comes before the runtime.
+    assert_eq!(next_stage_begins("rw=write\nstartdelay=3\ntime_based\nruntime=2\nthinktime=9s"), 5000 * MS);
+}
+
+/// fio 3.33: `time_based` goes on where `size`, `io_size`, `number_ios` and `loops` end.
+#[test]
+fn time_goes_before_size_and_number() {
+    for given in ["number_ios=3", "io_size=8k", "loops=2"] {
+        let requests = drain(&format!("[a]\nrw=write\nsize=16k\ntime_based\nruntime=50ms\n{given}\n"));
+        assert_eq!(requests.len(), 50, "{given}");
+    }
+    assert_eq!(drain("[a]\nrw=write\nsize=16m\nruntime=50ms\nnumber_ios=3\n").len(), 3, "else what is first");
+}
+
+/// `exitall`: ten reads, 1 ms apart after 0.25 ms each, end a job of 100 writes a second.
+#[test]
+fn the_first_end_ends_all() {
+    let text = |what: &str| {
+        format!(
+            "[global]\nfilename=x\nsize=32m\nbs=4k\n{what}\n[a]\nrw=read\nnumber_ios=10\nthinktime=1000\n[b]\nrw=write\n\
+             rate_iops=100\ntime_based\nruntime=3\n[c]\nstonewall\nrw=trim\nnumber_ios=4\n"
+        )
+    };
+    let counts = |what: &str| {
+        let requests = drain(&text(what));
+        [RequestKind::Read, RequestKind::Write, RequestKind::Trim].map(|kind| count(&requests, kind))
+    };
+    assert_eq!(counts(""), [10, 300, 4]);
+    assert_eq!(counts("exitall"), [10, 2, 4], "its group: [c] begins another one");
+    assert_eq!(counts("exitall\nexit_what=stonewall"), [10, 2, 4]);
+    assert_eq!(counts("exitall\nexit_what=all"), [10, 2, 0]);
+    let grouped = text("exitall").replace("[b]\n", "[b]\nnew_group\n");
+    assert_eq!(count(&drain(&grouped), RequestKind::Write), 300, "another group goes on");
+}
+
+#[test]
+fn a_job_waits_for_another() {
+    let text = "[global]\nfilename=x\n[a]\nrw=write\nsize=16k\nnumjobs=2\n[b]\nwait_for=a\nrw=read\nsize=4k\n";
+    let requests = drain(text);
+    assert_eq!(requests.len(), 9);
+    assert_eq!((requests[8].kind, requests[8].arrival_ns), (RequestKind::Read, 4 * MS));
+}
+
+/// Weights of a flow: eight reads to each write, whatever each takes.
+#[test]
+fn a_flow_has_its_proportion() {
+    let text =
+        "[global]\nfilename=x\nsize=32m\ntime_based\nruntime=500ms\n[a]\nrw=write\nflow=1\n[b]\nrw=randread\nflow=8\n";
+    let requests = drain(text);
+    let (reads, writes) = (count(&requests, RequestKind::Read), count(&requests, RequestKind::Write));
+    assert!(writes > 100 && reads.abs_diff(8 * writes) <= 9, "{reads} and {writes}");
+}
+
+/// A full queue of 4 takes requests again when 2 have completed; with `iodepth_low=1`, when 1 is left.
+#[test]
+fn a_full_queue_is_refilled_in_batches() {
+    let times = |options: &str| {
+        let text = format!("[a]\nrw=write\nsize=32k\niodepth=4\nthinktime=0\n{options}\n");
+        drain(&text).iter().map(|r| r.arrival_ns / MS).collect::<Vec<_>>()
+    };
+    assert_eq!(times(""), [0, 0, 0, 0, 1, 1, 1, 1]);
+    let text = "[a]\nrw=rw\nsize=64k\niodepth=4\niodepth_batch_complete_min=4\n";
+    let requests = drain(text);
+    for batch in requests.chunks(4) {
+        assert!(batch.iter().all(|r| r.arrival_ns == batch[0].arrival_ns), "four at a time");
+    }
+}
+
+/// A synchronous engine has one request outstanding, as in fio, and the report says so.
+#[test]
+fn a_synchronous_engine_has_one_request_at_a_time() {
+    let text = "[a]\nrw=write\nsize=16k\niodepth=4\nioengine=psync\n";
+    assert_eq!(drain(text).iter().map(|r| r.arrival_ns / MS).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    let warnings = parse(text).warnings();
+    assert!(warnings.len() == 1 && warnings[0].contains("job.fio:5: ioengine=psync"), "{warnings:?}");
+    assert!(parse("[a]\nioengine=null\n").warnings()[0].contains("moves no data in fio"));
+}
+
+/// The ramp comes before the runtime. It is left out of the report: the workload says when it ends.
+#[test]
+fn a_ramp_ends_the_warm_up() {
+    let mut workload = parse("[a]\nrw=write\nsize=1m\nramp_time=10ms\ntime_based\nruntime=10ms\nrate_iops=1000\n");
+    assert!(workload.prepares());
+    let (mut now, mut before, mut after, mut measured) = (0, 0, 0, false);
+    loop {
+        match workload.next(now).expect("no errors") {
+            Next::Request(tag, _) => {
+                workload.completed(&Completion::done(tag), now);
+                if measured { after += 1 } else { before += 1 }
+            }
+            Next::WaitUntil(at) => now = at,
+            Next::Measure => {
+                assert_eq!(now, 10 * MS);
+                measured = true;
+            }
+            Next::End => break,
+            Next::WaitForCompletion => panic!("all have completed"),
+        }
+    }
+    assert_eq!((before, after, now), (10, 10, 20 * MS));
+}
+
+#[test]
+fn pauses_count_requests_or_time() {
+    let times = |options: &str| {
+        let text = format!("[a]\nrw=write\nsize=16k\n{options}\n");
+        drain(&text).iter().map(|r| r.arrival_ns / MS).collect::<Vec<_>>()
+    };
+    assert_eq!(times("thinktime=5ms\nthinktime_blocks=2\nthinktime_blocks_type=issue"), [0, 1, 7, 8]);
+    assert_eq!(times("thinktime=5ms\nthinktime_iotime=1ms"), [0, 1, 2, 3], "the first pause is due after 6 ms");
+    // One write in 10 ms, and a pause of 100 ms: without the option the job would catch up at once.
+    let ignoring = times("rate_iops=100\nthinktime=100ms\nthinktime_blocks=2\nrate_ignore_thinktime=1");
+    assert_eq!(ignoring, [0, 10, 111, 120]);
+}
+
+#[test]
+fn a_delay_may_be_drawn() {
+    for seed in 1..20 {
+        let text = format!("[a]\nrw=write\nsize=4k\nstartdelay=1-2\nrandseed={seed}\n");
+        let at = drain(&text)[0].arrival_ns;
+        assert!((1000 * MS..=2000 * MS).contains(&at), "{at}");
+    }
+}
+
+/// Requests of another priority, for the schedulers of the host.
+#[test]
+fn a_percentage_has_another_priority() {
+    let requests = drain("[a]\nrw=randread\nsize=16m\ncmdprio_percentage=20\ncmdprio_class=1\nprioclass=3\n");
+    let urgent = requests.iter().filter(|r| r.priority.class() == crate::connector::PriorityClass::Realtime).count();
+    assert!(urgent.abs_diff(requests.len() / 5) < 120, "{urgent} of {}", requests.len());
+}
