@@ -28,7 +28,8 @@ IOLOG_KINDS = {"read": "R", "write": "W", "trim": "T", "sync": "F", "datasync": 
 def by_fio(text: str, folder: Path) -> list[Request] | str:
     """The requests of a job as fio logs them; its complaint if it refuses the job."""
     # Engine null logs a request again that finds its queue full: the depth, which changes no order, is left at 1.
-    text = re.sub(r"(?m)^\s*(ioengine|write_[a-z]+_log|directory|io_submit_mode|iodepth\w*)\s*[=\n].*$", "", text)
+    left_out = r"ioengine|write_[a-z]+_log|directory|io_submit_mode|numa_\w+|iodepth\w*"
+    text = re.sub(rf"(?m)^\s*({left_out})\s*[=\n].*$", "", text)
     while isinstance(found := logged(text, folder), str) and (unknown := re.search(r"Bad option <([^=>]+)", found)):
         # An option of another engine or of a later version, which changes no request.
         text = re.sub(rf"(?m)^\s*{re.escape(unknown[1])}\s*(=.*)?$", "", text)
@@ -264,7 +265,7 @@ def smaller(text: str) -> str:
             text = "[global]\nsize=16m\n" + text
     if "time_based" in text and not re.search(r"rate|thinktime", text):
         # Without a limit the requests of a second say how fast a machine is.
-        text = re.sub(r"(?m)^\s*time_based.*$", "", text)
+        text = re.sub(r"(?m)^\s*(time_based|runtime).*$", "", text)
     return text
 
 
