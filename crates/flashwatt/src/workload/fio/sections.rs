@@ -119,7 +119,7 @@ fn option(
     if let Some(name) = canonical(name, more).filter(|_| !value.contains("${")) {
         return Ok(Some((name, WrittenOption { value: value.to_string(), place })));
     }
-    if WITHOUT_EFFECT.contains(&name) && !value.contains("${") {
+    if WITHOUT_EFFECT.contains(&name) {
         return Ok(None);
     }
     if let Some((name, value)) = text.split_once(':').filter(|(name, _)| canonical(name.trim(), more).is_some()) {
