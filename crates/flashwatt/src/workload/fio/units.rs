@@ -10,7 +10,8 @@ pub(super) enum Amount {
 /// Parses `4k`, `1m`, `512`, `0x1000` or `10%`. With `kb_base` 1024, `k` is 1024 and `ki` 1000; with 1000 it is the
 /// other way round.
 pub(super) fn amount(text: &str, kb_base: u64) -> Option<Amount> {
-    if let Some(percent) = text.strip_suffix('%') {
+    // As in fio, `100%%` is `100%`.
+    if let Some(percent) = text.strip_suffix('%').map(|text| text.trim_end_matches('%')) {
         let percent: f64 = percent.trim().parse().ok()?;
         return (0.0..=100.0).contains(&percent).then_some(Amount::Percent(percent));
     }
