@@ -81,7 +81,7 @@ pub(super) fn distribution(text: &str, file_bytes: u64, base: u64) -> Option<Dis
         "zipf" => or_usual(1.1, 0.0, 5.0).map(|theta| Distribution::Zipf(theta, center)),
         "pareto" => or_usual(0.2, 0.001, 0.5).map(|share| Distribution::Pareto(share, center)),
         "normal" => number(value, 0.0, 100.0).map(|percent| Distribution::Normal(percent / 100.0)),
-        "zoned" => zoned(parameter, |text| zones(text)),
+        "zoned" => zoned(parameter, zones),
         "zoned_abs" => zoned(parameter, |text| zones_of_bytes(text, file_bytes, base)),
         _ => None,
     }
