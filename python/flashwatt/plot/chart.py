@@ -197,9 +197,9 @@ def _figure(at: int, chart: Chart, *, alone: bool) -> str:
 
 def both_schemes(svg: str) -> str:
     """Give an SVG of this program for light and for dark pages: without a background, in the greys of the page."""
+    clear = "rect[fill=white]{fill:none}"  # again in dark pages, whose rule for white fills it
     rules = [f'[{name}="{bright}"]{{{name}:{dark}}}' for bright, dark in _DARK.items() for name in ("fill", "stroke")]
-    style = f"<style>rect[fill=white]{{fill:none}}@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
-    style = style.replace("}}</style>", "}rect[fill=white]{fill:none}}</style>")
+    style = f"<style>{clear}@media (prefers-color-scheme:dark){{{''.join(rules)}{clear}}}</style>"
     return svg if "<style>" in svg else re.sub(r"(<svg\b[^>]*>)", lambda tag: tag[1] + style, svg, count=1)
 
 
