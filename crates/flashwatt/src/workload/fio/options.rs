@@ -115,7 +115,7 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
         "a full queue takes requests again when this number has completed; 1 unless given",
     ),
     (&["iodepth_batch_complete_max"], "0, with a least number of 0, waits for each request"),
-    (&["iodepth_low"], "a full queue takes requests again when no more than this number is outstanding"),
+    (&["iodepth_low"], "a full queue takes requests again when at most this number is outstanding"),
     (
         &["io_submit_mode"],
         "inline (unless given): a job that waits for its rate first waits for its requests; offload: it does not",
