@@ -152,8 +152,7 @@ fn every_workload_runs_under_the_shadow_check() {
             // and each further request until the eleventh.
             let workload = &report.workload;
             assert_eq!((workload.reads + workload.writes, workload.trims), (272, 256));
-            let least = workload.writes / 10;
-            assert!((least..4 * least).contains(&workload.flushes), "{} after {}", workload.flushes, workload.writes);
+            assert_eq!((workload.writes, workload.flushes), (118, 24));
             assert!(workload.input_sha256.is_some() && workload.name.ends_with(".fio"));
         } else if name == "files" {
             assert_eq!(report.files.map(|files| files.operations.count), Some(300));
