@@ -143,7 +143,13 @@ impl BlockTable {
     /// Free blocks of a die that may be taken.
     #[inline(always)]
     pub fn free_blocks(&self, die: DieId) -> u32 {
-        (self.dies[die.idx()].free.len() as u32).saturating_sub(self.withheld)
+        self.erased_blocks(die).saturating_sub(self.withheld)
+    }
+
+    /// Free blocks of a die, with those that must not be taken.
+    #[inline(always)]
+    pub fn erased_blocks(&self, die: DieId) -> u32 {
+        self.dies[die.idx()].free.len() as u32
     }
 
     /// Leaves this number of free blocks of each die for what the drive takes from its translation layer when its start state is

@@ -267,6 +267,7 @@ impl Pages {
     #[inline(always)]
     fn free<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> u32 {
         let (free, claimed) = (blocks.free_blocks(die), owner.claimed(die));
+        debug_assert!(blocks.erased_blocks(die) >= claimed, "what is claimed is there");
         free.saturating_sub(claimed)
     }
 
