@@ -65,6 +65,14 @@ pub struct SsdAccounts<P: Probe> {
     settling: Halves,
 }
 
+/// The accounts of an idle drive that has only read.
+pub struct ReadAccounts<P: Probe> {
+    ledger: Ledger,
+    meter: Meter<P::Recorder>,
+    phase: Phase,
+    array_times: ArrayTimes,
+}
+
 /// Latencies of mapping operations, from planning to end, in ns.
 #[derive(Clone, Debug, Default)]
 pub struct MapLatency {
@@ -612,6 +620,31 @@ impl<P: Probe> SsdAccounts<P> {
         let w = |state| self.meter.draw_w(state);
         let in_transfer = w(drive_state(Phase::Transfer)) + f64::from(self.busy_dies) * w(REPLACES_NONE);
         (energy_j, power_w + w(drive_state(Phase::Array)) - in_transfer)
+    }
+
+    /// The accounts of an idle drive that has only read, so that another drive can go on from there.
+    pub fn of_reads(&self) -> ReadAccounts<P>
+    where
+        P::Recorder: Clone,
+    {
+        debug_assert!(self.busy_dies == 0 && self.outstanding == 0, "an idle drive");
+        ReadAccounts {
+            ledger: self.ledger.clone(),
+            meter: self.meter.clone(),
+            phase: self.phase,
+            array_times: self.array_times.clone(),
+        }
+    }
+
+    /// Goes on from there, with accounts that have just begun.
+    pub fn go_on_from(&mut self, reads: &ReadAccounts<P>)
+    where
+        P::Recorder: Clone,
+    {
+        self.ledger.clone_from(&reads.ledger);
+        self.meter.clone_from(&reads.meter);
+        self.phase = reads.phase;
+        self.array_times.clone_from(&reads.array_times);
     }
 
     /// Whether a recording over time exceeded its storage.

@@ -10,6 +10,7 @@ use crate::mem::FlatTable;
 pub const NEVER: u64 = u64::MAX;
 
 /// Keys in ascending order. A key is a time and, in its low bits, a seat. Aligned to a cache line of its own.
+#[derive(Clone)]
 #[repr(align(64))]
 pub struct Lane {
     /// The least key; [`NEVER`] if there is none.

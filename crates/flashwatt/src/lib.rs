@@ -90,6 +90,7 @@ mod request_log;
 pub mod rng;
 pub mod run;
 mod settings;
+mod shared;
 pub mod stats;
 pub mod units;
 pub mod workload;

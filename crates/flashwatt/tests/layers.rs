@@ -15,6 +15,7 @@ const LAYERS: &[&str] = &[
     "mem",
     "hash",
     "lane",
+    "shared",
     "rng",
     "stats",
     "halves",

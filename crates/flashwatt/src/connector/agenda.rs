@@ -51,6 +51,7 @@ impl Seats {
 }
 
 /// The pending events of all seats, and the clock.
+#[derive(Clone)]
 pub struct Agenda {
     now: Nanos,
     lanes: [Lane; KINDS],

@@ -6,7 +6,7 @@ use crate::units::ChannelId;
 
 /// A set of channels, as bits of one word. Up to 64 channels have a bit each. Of more, neighbours share a bit: the set has all
 /// of them or none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ChannelSet {
     bits: u64,
     channels: u32,

@@ -18,6 +18,7 @@ use crate::probe::Probe;
 use crate::units::{ChannelId, Nanos};
 
 /// What the channels share.
+#[derive(Clone)]
 pub(super) struct Competition {
     /// Number of dies that may work at a time, if not all.
     active_dies_max: Option<u32>,

@@ -20,6 +20,7 @@ use crate::units::{BlockId, Nanos, OpId, RequestId};
 type Key = (u32, u32);
 
 /// What is held back.
+#[derive(Clone)]
 pub(super) struct Holds {
     max_ns: Nanos,
     pages_per_block: u32,
@@ -34,6 +35,7 @@ pub(super) struct Holds {
     /// Whether nothing is held in spite of all: a fault on purpose.
     is_off: bool,
 }
+#[derive(Clone)]
 
 struct Held {
     /// The end of the operation, if a request waits for it.

@@ -17,6 +17,7 @@ const FEW: u32 = 8;
 const WAYS_MAX: u32 = 1 << WAY_BITS;
 
 /// The numbers of all dies.
+#[derive(Clone)]
 pub(super) struct ManyWays {
     geometry: Geometry,
     /// Of dies that could start something: their places in the order of their channel, then the way.
@@ -91,6 +92,7 @@ fn way_of(number: u64) -> u32 {
 }
 
 /// A number for each die of each channel, and the least of each channel.
+#[derive(Clone)]
 struct Leasts {
     /// By channel: the numbers of its dies, eight by eight.
     eights: FlatTable<[Eight; 8]>,

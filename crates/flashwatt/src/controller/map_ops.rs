@@ -9,11 +9,12 @@ use crate::operation::OpKind;
 use crate::units::{Nanos, OpId};
 
 /// The lists, in the order of plan numbers. An entry is removed when it and all before it have ended.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct MapOps {
     reads: VecDeque<Read>,
     writes: VecDeque<Write>,
 }
+#[derive(Clone)]
 
 struct Read {
     seq: u64,
@@ -23,6 +24,7 @@ struct Read {
 }
 
 /// The write of a map page with all its copies: operations with consecutive numbers.
+#[derive(Clone)]
 struct Write {
     first: u64,
     copies: u32,

@@ -48,6 +48,7 @@ use queues::{Channel, DieQueue};
 use settings::BusOrder;
 
 /// The controller.
+#[derive(Clone)]
 pub struct Controller {
     geometry: Geometry,
     timing: Timing,

@@ -12,7 +12,7 @@ use crate::operation::{Cause, OpKind};
 use crate::units::{BlockId, OpId};
 
 /// What is kept.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct OldMap {
     /// Programs with lower numbers have ended.
     first: u64,
@@ -24,6 +24,7 @@ pub(super) struct OldMap {
 }
 
 /// Writes of pages of the map in one plan.
+#[derive(Clone)]
 struct Write {
     /// The number of the first operation after the plan.
     until: u64,

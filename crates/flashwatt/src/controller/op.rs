@@ -135,6 +135,7 @@ struct OpNode {
 const NIL: u32 = u32::MAX;
 
 /// All operations, by id. Ids are reused after an operation's end.
+#[derive(Clone)]
 pub struct OpTable {
     ops: FlatTable<Op>,
     /// The first free id; each free operation's `next` is the one after it.

@@ -9,7 +9,8 @@ use super::bugs::Bug;
 use super::cuttable::Cuttable;
 use super::dump::{Dump, Sizing, sizing};
 use super::remains::Remains;
-use super::trial::{Cost, InFiles, InHost, Powered, come_back};
+use super::scans::Scans;
+use super::trial::{Cost, InFiles, InHost, Powered, Silence, come_back_by};
 use super::witness::Witness;
 use crate::config::{Config, Cuts, PowerCuts};
 use crate::connector::Workload;
@@ -139,7 +140,7 @@ pub fn crash(
 ) -> Result<Crash, Error> {
     let capacitors = sizing(config)?;
     footprint::check_cuts(config, options.twice)?;
-    let mut campaign = Campaign { config, options, cuts: Vec::new() };
+    let mut campaign = Campaign { config, options, cuts: Vec::new(), scans: Scans::default() };
     let (run_ns, operations, is_complete) = match config.host {
         None => campaign.run::<Ssd<Witness>>(progress)?,
         Some(_) => campaign.run::<BlockLayer<Ssd<Witness>>>(progress)?,
@@ -174,6 +175,7 @@ struct Campaign<'a> {
     config: &'a Config,
     options: &'a PowerCuts,
     cuts: Vec<Cut>,
+    scans: Scans,
 }
 
 impl Campaign<'_> {
@@ -203,6 +205,7 @@ impl Campaign<'_> {
         let mut powered: Powered<_, D> = Powered::whole(self.config, &mut *workload, Bug::None, progress)?;
         let reached = go(&mut powered, Until::End, Done { cuts: 0, of: None }, progress)?;
         let (run_ns, operations) = (powered.now_ns(), powered.operations());
+        drop(powered); // one drive at a time takes memory
         if reached == Reached::Interrupted {
             return Ok((run_ns, operations, false));
         }
@@ -241,7 +244,7 @@ impl Campaign<'_> {
     /// Cuts at this instant, and lets the drive come back.
     fn cut<W: Workload, D: Cuttable>(&mut self, powered: &Powered<W, D>) -> Result<(), Error> {
         let remains = powered.cut();
-        let (cost, back) = come_back(&remains)?;
+        let (cost, back) = come_back_by(&remains, &mut self.scans)?;
         let outcome = outcome(&remains, cost, &back)?;
         let is_asked = self.config.host.is_some() || powered.files().is_some();
         let versions = if is_asked { remains.versions(back.drive()) } else { Vec::new() };
@@ -266,20 +269,24 @@ impl Campaign<'_> {
 
     /// Cuts the power during the recovery from the cut at `at_ns`, which takes `recovery_ns`. The time depends on the seed and the
     /// first cut alone, so that a second cut can be repeated with the first.
-    fn cut_again(&self, remains: &Remains, at_ns: Nanos, recovery_ns: Nanos) -> Result<Again, Error> {
+    fn cut_again(&mut self, remains: &Remains, at_ns: Nanos, recovery_ns: Nanos) -> Result<Again, Error> {
         let after_ns = Rng::new(self.config.run.seed ^ STREAM ^ at_ns).below(recovery_ns.max(1));
-        let mut powered = Powered::recovering(remains);
-        powered.advance(after_ns)?;
-        Ok(Again { after_ns, outcome: comes_back(&powered.cut())? })
+        let again = self.scans.cut_again(remains, after_ns)?;
+        Ok(Again { after_ns, outcome: comes_back_by(&again, &mut self.scans)? })
     }
 }
 
+/// What comes back from a cut.
 pub(super) fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
-    let (cost, back) = come_back(remains)?;
+    comes_back_by(remains, &mut Scans::default())
+}
+
+fn comes_back_by(remains: &Remains, scans: &mut Scans) -> Result<Outcome, Error> {
+    let (cost, back) = come_back_by(remains, scans)?;
     outcome(remains, cost, &back)
 }
 
-fn outcome<W: Workload>(remains: &Remains, cost: Cost, back: &Powered<W>) -> Result<Outcome, Error> {
+fn outcome(remains: &Remains, cost: Cost, back: &Powered<Silence>) -> Result<Outcome, Error> {
     let recovered = remains.compare(back.drive());
     Ok(Outcome {
         torn_pages: remains.torn.len() as u32,

@@ -1,7 +1,7 @@
 //! A power cut of a drive in a simulation that goes on with it: [`crate::Drive::cut`].
 
 use super::campaign::{Cut, comes_back};
-use super::witness::Witness;
+use super::witness::{Use, Witness};
 use crate::connector::{AtEnd, Device, Workload};
 use crate::kernel::{End, Sim};
 use crate::operation::OpKind;
@@ -31,7 +31,7 @@ pub(crate) fn cut_in_place<W: Workload>(sim: &mut Sim<W, Ssd<Witness>>) -> Resul
     let ended_erases = if remains.work.is_some() { erases } else { 0 };
     sim.lose_power(|drive, now| {
         drive.flash.accounts.power_lost(now);
-        let mut back = remains.power_on();
+        let mut back = remains.power_on(Use::GoesOn);
         back.flash.array.count_before(ended_erases);
         back.flash.accounts.probe.ended = drive.flash.accounts.probe.ended;
         begin_at(&mut back, now);

@@ -1,13 +1,16 @@
 //! What the host may rely on: the versions of each page, and which of them are durable.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::shared::Shared;
 use crate::units::{Lpn, Nanos, RequestId};
 
 /// The versions that may come back after a power cut.
 #[derive(Clone, Debug)]
 pub struct Promises {
-    units: Vec<Unit>,
+    units: Shared<Unit>,
+    /// The units that are open: a flush looks at these alone.
+    open: BTreeSet<Lpn>,
     /// The versions that a request under way has written, or up to which it has trimmed.
     by_request: BTreeMap<RequestId, Vec<(Lpn, u64)>>,
     /// Whether the drive records trims: then a trim is durable when a flush has completed that came after it had completed.
@@ -16,9 +19,18 @@ pub struct Promises {
     durable_at_end: bool,
 }
 
-/// A logical unit: its versions that may come back.
-#[derive(Clone, Debug, Default)]
-struct Unit {
+/// A logical unit. Most are settled, and a power cut copies few of the others.
+#[derive(Clone, Debug, PartialEq)]
+enum Unit {
+    /// This version is durable, and nothing else was written, or can come back; or nothing was ever promised.
+    Settled(Option<u64>),
+    /// More than that is known.
+    Open(Box<History>),
+}
+
+/// The versions of a logical unit that may come back.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct History {
     writes: Vec<Write>,
     /// The version counter at the last trim: versions up to it have no meaning any more.
     trimmed_at: u64,
@@ -29,7 +41,7 @@ struct Unit {
     void: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Write {
     version: u64,
     /// The version counter when it was written: versions that had completed by then are older for sure.
@@ -52,8 +64,14 @@ pub enum Fate {
 impl Promises {
     /// The promises of a drive in its start state: the first version of each page that holds data is durable.
     pub fn new(first: impl Iterator<Item = Option<u64>>, durable_at_end: bool) -> Self {
-        let units = first.map(|version| Unit::holding(version, None));
-        Promises { units: units.collect(), by_request: BTreeMap::new(), has_durable_trims: false, durable_at_end }
+        let units = first.map(Unit::Settled).collect();
+        let (open, by_request) = Default::default();
+        Promises { units, open, by_request, has_durable_trims: false, durable_at_end }
+    }
+
+    /// No promises, of a drive of which nobody asks for them.
+    pub fn none() -> Self {
+        Promises::new(std::iter::empty(), true)
     }
 
     /// The same of a drive that records trims, if `is_true`.
@@ -61,20 +79,43 @@ impl Promises {
         Promises { has_durable_trims: is_true, ..self }
     }
 
+    /// What is known of a unit, to change it. [`Self::settle`] comes after that.
+    fn open(&mut self, lpn: Lpn) -> &mut History {
+        self.open.insert(lpn);
+        let unit = self.units.change(lpn.idx());
+        if let Unit::Settled(version) = *unit {
+            *unit = Unit::Open(Box::new(History::holding(version, None)));
+        }
+        match unit {
+            Unit::Open(history) => history,
+            Unit::Settled(_) => unreachable!("it has just been opened"),
+        }
+    }
+
+    /// Settles a unit of which one version is left, which is durable, and which was never trimmed.
+    fn settle(&mut self, lpn: Lpn) {
+        let Unit::Open(history) = &self.units[lpn.idx()] else { return };
+        if let Some(version) = history.only_version() {
+            *self.units.change(lpn.idx()) = Unit::Settled(Some(version));
+            self.open.remove(&lpn);
+        }
+    }
+
     /// A request writes a version of a unit.
     pub fn written(&mut self, request: RequestId, lpn: Lpn, version: u64) {
         let write = Write { version, ended_at: None, ended_ns: 0, is_durable: false };
-        self.units[lpn.idx()].writes.push(write);
+        self.open(lpn).writes.push(write);
         self.by_request.entry(request).or_default().push((lpn, version));
     }
 
     /// A trim voids what was promised of a unit. `version` is the last one that any write has got.
     pub fn trimmed(&mut self, request: RequestId, lpn: Lpn, version: u64) {
-        let unit = &mut self.units[lpn.idx()];
-        unit.writes.iter_mut().for_each(|write| write.is_durable = false);
-        unit.trimmed_at = version;
-        if self.has_durable_trims {
-            unit.trims.push((version, None));
+        let has_durable_trims = self.has_durable_trims;
+        let history = self.open(lpn);
+        history.writes.iter_mut().for_each(|write| write.is_durable = false);
+        history.trimmed_at = version;
+        if has_durable_trims {
+            history.trims.push((version, None));
             self.by_request.entry(request).or_default().push((lpn, version));
         }
     }
@@ -82,7 +123,7 @@ impl Promises {
     /// A trim has completed at this time.
     pub fn trim_ended(&mut self, request: RequestId, now: Nanos) {
         for (lpn, trimmed) in self.by_request.remove(&request).unwrap_or_default() {
-            let mut trims = self.units[lpn.idx()].trims.iter_mut();
+            let mut trims = self.open(lpn).trims.iter_mut();
             if let Some(trim) = trims.find(|(version, ended)| *version == trimmed && ended.is_none()) {
                 trim.1 = Some(now);
             }
@@ -92,45 +133,104 @@ impl Promises {
     /// A write has completed at this time; `version` is the last one that any write has got. `forced`: with FUA.
     pub fn write_ended(&mut self, request: RequestId, forced: bool, version: u64, now: Nanos) {
         for (lpn, written) in self.by_request.remove(&request).unwrap_or_default() {
-            let unit = &mut self.units[lpn.idx()];
-            if let Some(write) = unit.writes.iter_mut().find(|write| write.version == written) {
+            let is_durable = forced || self.durable_at_end;
+            let history = self.open(lpn);
+            if let Some(write) = history.writes.iter_mut().find(|write| write.version == written) {
                 (write.ended_at, write.ended_ns) = (Some(version), now);
-                if forced || self.durable_at_end {
-                    unit.make_durable(written);
+                if is_durable {
+                    history.make_durable(written);
                 }
             }
+            self.settle(lpn);
         }
     }
 
     /// A flush that came at this time has completed.
     pub fn flushed(&mut self, came_ns: Nanos) {
-        for unit in &mut self.units {
-            let ended = |write: &&Write| write.ended_at.is_some() && write.ended_ns < came_ns;
-            if let Some(version) = unit.writes.iter().filter(ended).map(|write| write.version).max() {
-                unit.make_durable(version);
-            }
-            unit.trims.retain(|&(version, ended)| {
-                let is_durable = ended.is_some_and(|ended| ended < came_ns);
-                unit.void = if is_durable { unit.void.max(Some(version)) } else { unit.void };
-                !is_durable
-            });
+        for lpn in self.open.clone() {
+            self.open(lpn).flushed(came_ns);
+            self.settle(lpn);
         }
     }
 
     /// Requests that were under way at a cut will not complete. Versions that did not come back never will.
     pub fn cut(&mut self, kept: impl Fn(Lpn) -> Option<u64>) {
         self.by_request.clear();
-        for (unit, lpn) in self.units.iter_mut().zip((0..).map(Lpn)) {
+        self.open.clear();
+        let after = |(lpn, unit): (Lpn, &Unit)| {
             let found = kept(lpn); // it is on flash
             // What a durable trim had voided, and is there again, is lost once: a second cut that finds it finds what was there.
-            let void = unit.void.filter(|&void| found.is_none_or(|found| found > void));
-            *unit = Unit::holding(found, void);
-        }
+            let void = match unit {
+                Unit::Settled(_) => None,
+                Unit::Open(history) => history.void.filter(|&void| found.is_none_or(|found| found > void)),
+            };
+            if void.is_none() {
+                return Unit::Settled(found);
+            }
+            self.open.insert(lpn);
+            Unit::Open(Box::new(History::holding(found, void)))
+        };
+        self.units = (0..).map(Lpn).zip(self.units.iter()).map(after).collect();
     }
 
     /// What has become of a unit that holds this version after a cut, or nothing.
     pub fn fate(&self, lpn: Lpn, found: Option<u64>) -> Fate {
-        let Unit { writes, trimmed_at, void, .. } = &self.units[lpn.idx()];
+        match &self.units[lpn.idx()] {
+            Unit::Open(history) => history.fate(found),
+            Unit::Settled(durable) if found == *durable && found != Some(0) => Fate::Kept, // version 0 is what a start state had overwritten
+            Unit::Settled(durable) if durable.is_none() || found == *durable => Fate::RolledBack,
+            Unit::Settled(_) => Fate::Lost,
+        }
+    }
+}
+
+impl Write {
+    fn durable(version: u64) -> Self {
+        Write { version, ended_at: Some(version), ended_ns: 0, is_durable: true }
+    }
+}
+
+impl History {
+    /// Of a unit with this version on flash, or nothing.
+    fn holding(version: Option<u64>, void: Option<u64>) -> Self {
+        History { writes: version.map(Write::durable).into_iter().collect(), void, ..History::default() }
+    }
+
+    /// The version that is left of a unit that was never trimmed, if it is durable.
+    fn only_version(&self) -> Option<u64> {
+        match self.writes.as_slice() {
+            [only] if only.is_durable && self.trimmed_at == 0 && self.trims.is_empty() && self.void.is_none() => {
+                Some(only.version)
+            }
+            _ => None,
+        }
+    }
+
+    /// A version is durable: older ones, whose writes had completed before it was written, cannot come back. Not if the unit was
+    /// trimmed after it was written.
+    fn make_durable(&mut self, version: u64) {
+        if version <= self.trimmed_at {
+            return;
+        }
+        self.writes.retain(|write| write.version == version || write.ended_at.is_none_or(|ended| ended >= version));
+        self.writes.iter_mut().filter(|write| write.version == version).for_each(|write| write.is_durable = true);
+    }
+
+    /// A flush that came at this time has completed.
+    fn flushed(&mut self, came_ns: Nanos) {
+        let ended = |write: &&Write| write.ended_at.is_some() && write.ended_ns < came_ns;
+        if let Some(version) = self.writes.iter().filter(ended).map(|write| write.version).max() {
+            self.make_durable(version);
+        }
+        self.trims.retain(|&(version, ended)| {
+            let is_durable = ended.is_some_and(|ended| ended < came_ns);
+            self.void = if is_durable { self.void.max(Some(version)) } else { self.void };
+            !is_durable
+        });
+    }
+
+    fn fate(&self, found: Option<u64>) -> Fate {
+        let History { writes, trimmed_at, void, .. } = self;
         let is_older = |durable: &Write| match found {
             None => true,
             Some(found) => {
@@ -147,29 +247,6 @@ impl Promises {
         } else {
             Fate::RolledBack
         }
-    }
-}
-
-impl Write {
-    fn durable(version: u64) -> Self {
-        Write { version, ended_at: Some(version), ended_ns: 0, is_durable: true }
-    }
-}
-
-impl Unit {
-    /// A unit with this version on flash, or nothing.
-    fn holding(version: Option<u64>, void: Option<u64>) -> Self {
-        Unit { writes: version.map(Write::durable).into_iter().collect(), void, ..Unit::default() }
-    }
-
-    /// A version is durable: older ones, whose writes had completed before it was written, cannot come back. Not if the unit was
-    /// trimmed after it was written.
-    fn make_durable(&mut self, version: u64) {
-        if version <= self.trimmed_at {
-            return;
-        }
-        self.writes.retain(|write| write.version == version || write.ended_at.is_none_or(|ended| ended >= version));
-        self.writes.iter_mut().filter(|write| write.version == version).for_each(|write| write.is_durable = true);
     }
 }
 

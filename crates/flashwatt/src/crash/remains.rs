@@ -8,7 +8,7 @@ use super::bugs::Bug;
 use super::dump::{Dump, Work};
 use super::log::LoggedPages;
 use super::promises::{Fate, Promises};
-use super::witness::Witness;
+use super::witness::{Restored, Use, Witness};
 use crate::cache::write_buffer;
 use crate::config::Config;
 use crate::device::backups::BackedUp;
@@ -93,7 +93,7 @@ pub enum Held {
 
 impl Remains {
     /// The drive when the power is back, with tables rebuilt from the spare areas; its recovery begins with its first event.
-    pub(super) fn power_on(&self) -> Ssd<Witness> {
+    pub(super) fn power_on(&self, use_after: Use) -> Ssd<Witness> {
         let ssd = self.config.ssd();
         let mut firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
         (firmware.dump_blocks, firmware.log_blocks) = (self.dump_blocks.clone(), self.log_blocks.clone());
@@ -119,7 +119,7 @@ impl Remains {
             checkpoint: checkpoint.as_ref(),
             map: map.as_ref(),
         };
-        let found = Found::scan(flash, firmware.ftl.ties());
+        let mut found = Found::scan(flash, firmware.ftl.ties());
         let is_filled_from_the_front =
             ssd.device.nand.program_order == ProgramOrder::Ascending && !firmware.ftl.merges();
         let filling = if is_filled_from_the_front { Filling::FromTheFront } else { Filling::Anywhere };
@@ -131,7 +131,11 @@ impl Remains {
         let backed_up = self.backed_up(&found, &trims, backups, &dumped);
         let mut array = self.array.clone();
         let firmware = firmware.rebuilt(&found, &mut array, PlanNumber(self.next_program));
-        let witness = Witness::resumed(self, &firmware, &dumped, &backed_up, log.trims.clone());
+        let is_plain = self.bug == Bug::None && trims.is_empty() && checkpoint.is_none();
+        let newest = (is_plain && use_after == Use::LookedAt).then(|| found.take_newest());
+        let (dumped_units, backups) = (&dumped[..], &backed_up[..]);
+        let restored = Restored { use_after, dumped: dumped_units, backed_up: backups, trims: log.trims.clone(), newest };
+        let witness = Witness::resumed(self, &firmware, restored);
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
         let journaled = self.journaled.keys().copied().collect();
         drive.begin_recovery(Afterwards { unreadable: found.unreadable, dumped, journaled, backed_up, log, reads });
@@ -316,34 +320,43 @@ impl Remains {
 
     /// What a drive that came back holds of each logical unit. It may have recovered since, but not served a write.
     pub fn held(&self, drive: &Ssd<Witness>) -> Vec<Held> {
+        self.each_held(drive).collect()
+    }
+
+    /// As [`Self::held`], one unit after the other.
+    fn each_held<'a>(&self, drive: &'a Ssd<Witness>) -> impl Iterator<Item = Held> + use<'a> {
         let witness = &drive.flash.accounts.probe;
         let planned = witness.planned_spares(); // of collections that go on
-        let held = |lpn| {
+        let held = move |lpn| {
             let Some(ppn) = drive.firmware.ftl.lookup(lpn) else { return Held::Nothing };
             match witness.areas.get(ppn).or_else(|| planned.get(&ppn).copied()) {
                 Some(spare) if spare.owner == lpn && !spare.is_torn => Held::Version(spare.version),
                 _ => Held::NotItsOwn,
             }
         };
-        (0..self.array.geometry().logical_units).map(Lpn).map(held).collect()
+        (0..self.array.geometry().logical_units).map(Lpn).map(held)
     }
 
     /// The version that a drive holds of each logical unit that came back; none where it holds nothing, or what is not the unit's own.
     pub fn versions(&self, drive: &Ssd<Witness>) -> Vec<Option<u64>> {
         let version = |held| if let Held::Version(version) = held { Some(version) } else { None };
-        self.held(drive).into_iter().map(version).collect()
+        self.each_held(drive).map(version).collect()
     }
 
     /// Compares what a drive holds that came back with what the host was promised. `drive` may have recovered since, but not served
     /// a write.
     pub fn compare(&self, drive: &Ssd<Witness>) -> Recovered {
-        self.judge(&self.held(drive))
+        self.judge_each(self.each_held(drive))
     }
 
     /// Compares what a drive holds that came back with what the host was promised.
     pub fn judge(&self, held: &[Held]) -> Recovered {
+        self.judge_each(held.iter().copied())
+    }
+
+    fn judge_each(&self, held: impl Iterator<Item = Held>) -> Recovered {
         let mut recovered = Recovered::default();
-        for (lpn, &held) in (0..).map(Lpn).zip(held) {
+        for (lpn, held) in (0..).map(Lpn).zip(held) {
             let fate = match held {
                 Held::Nothing => self.promises.fate(lpn, None),
                 Held::Version(version) => self.promises.fate(lpn, Some(version)),
@@ -394,7 +407,7 @@ mod tests {
     "#;
 
     fn places(remains: &Remains) -> Vec<Option<Ppn>> {
-        let drive = remains.power_on();
+        let drive = remains.power_on(Use::GoesOn);
         (0..drive.firmware.blocks.geometry().logical_units).map(|lpn| drive.firmware.ftl.lookup(Lpn(lpn))).collect()
     }
 

@@ -9,7 +9,8 @@ use super::bugs::Bug;
 use super::cuttable::Cuttable;
 use super::remains::{Recovered, Remains};
 use super::submitter::{Account, Submitter, Units};
-use super::witness::Witness;
+use super::scans::Scans;
+use super::witness::{Use, Witness};
 use crate::config::{Config, Run, Span};
 use crate::connector::{Completion, Device, Next, SourceKind, Workload};
 use crate::error::{Error, Fault};
@@ -25,7 +26,7 @@ use crate::units::Nanos;
 
 /// A drive under a workload, perhaps behind the block layer.
 pub struct Powered<W: Workload, D: Cuttable = Ssd<Witness>> {
-    sim: Sim<Submitter<W>, D>,
+    pub(super) sim: Sim<Submitter<W>, D>,
 }
 
 impl<W: Workload> Powered<W> {
@@ -53,7 +54,7 @@ impl<W: Workload> Powered<W> {
     /// The drive that comes back from a cut, under a workload. Requests wait until its recovery has ended.
     pub fn again(remains: &Remains, workload: W) -> Self {
         let run = Run { measure: Span::default(), ..remains.config.run.clone() };
-        Powered::of(&run, Span::default(), remains.power_on(), Submitter { inner: workload, account: None })
+        Powered::of(&run, Span::default(), remains.power_on(Use::GoesOn), Submitter { inner: workload, account: None })
     }
 }
 
@@ -290,7 +291,7 @@ pub struct Cost {
 impl Powered<Silence> {
     /// The drive that comes back from a cut, and is left alone.
     pub fn recovering(remains: &Remains) -> Self {
-        Powered::alone(&remains.config.run, remains.power_on())
+        Powered::alone(&remains.config.run, remains.power_on(Use::GoesOn))
     }
 
     /// A drive that is left alone.
@@ -338,7 +339,19 @@ pub fn recover(remains: &Remains) -> Result<(Cost, Recovered), Error> {
 /// # Errors
 /// If the recovery does not end before the end of simulated time.
 pub fn come_back(remains: &Remains) -> Result<(Cost, Powered<Silence>), Error> {
-    let (powered, recovery_ns) = Powered::recovering(remains).until_recovered()?;
+    until_recovered(Powered::recovering(remains))
+}
+
+/// As [`come_back`], of one of many cuts of a drive: they share the scan of its spare areas.
+///
+/// # Errors
+/// As [`come_back`].
+pub fn come_back_by(remains: &Remains, scans: &mut Scans) -> Result<(Cost, Powered<Silence>), Error> {
+    until_recovered(scans.come_back(remains, Use::LookedAt)?)
+}
+
+fn until_recovered(powered: Powered<Silence>) -> Result<(Cost, Powered<Silence>), Error> {
+    let (powered, recovery_ns) = powered.until_recovered()?;
     Ok((cost(powered.drive(), recovery_ns), powered))
 }
 

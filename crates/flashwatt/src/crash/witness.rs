@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::backups::BackupWitness;
 use super::bugs::Bug;
+use super::current::Current;
 use super::dump::Work;
 use super::journal::JournalWitness;
 use super::log::LogWitness;
@@ -34,8 +35,7 @@ pub struct Witness {
     pub(super) config: Arc<Config>,
     geometry: Geometry,
     pub(super) areas: SpareAreas,
-    /// By owner: the version that the map points to when everything planned is done.
-    current: Vec<u64>,
+    current: Current,
     /// By plan number: what programs that have not ended will write.
     pending: BTreeMap<u64, Vec<(Ppn, Spare)>>,
     next_program: u64,
@@ -75,44 +75,28 @@ impl Witness {
         let records_trims = config.ssd().recovery.records_trims();
         let promises = Promises::new(first, !has_buffer).with_durable_trims(records_trims);
         let map = MapWitness::new(&config, firmware, geometry, None);
+        let current = Current::table(current);
         Witness { map, ..Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1) }
     }
 
     /// The observer of a drive that only programs what its write buffer held: it follows nothing.
     pub(super) fn blind(config: Arc<Config>, geometry: &Geometry) -> Self {
-        let promises = Promises::new(std::iter::empty(), true);
-        Witness::with(config, geometry, SpareAreas::none(), Vec::new(), promises, 0, 0)
+        let promises = Promises::none();
+        Witness::with(config, geometry, SpareAreas::none(), Current::table(Vec::new()), promises, 0, 0)
     }
 
-    /// The observer of a drive that goes on after a power cut. `dumped`: content of the write buffer that is on flash. `backed_up`: what
-    /// comes back from backups. `trims`: what the recovery log says of them.
-    pub(super) fn resumed(
-        remains: &Remains,
-        firmware: &Firmware,
-        dumped: &[DumpedUnit],
-        backed_up: &[BackedUp],
-        trims: BTreeMap<Lpn, u64>,
-    ) -> Self {
-        let mut current = Vec::new();
-        for (_, spare) in remains.areas.all_readable() {
-            note(&mut current, spare.owner, |at| at.max(spare.version));
-        }
-        let (areas, mut promises) = (remains.areas.clone(), remains.promises.clone());
-        let mut kept: BTreeMap<Lpn, u64> = backed_up.iter().map(|unit| (unit.owner, unit.version)).collect();
-        kept.extend(dumped.iter().map(|unit| (unit.owner, unit.version)));
-        let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
-        let held: Vec<_> = (0..remains.array.geometry().logical_units).map(|lpn| on_flash(Lpn(lpn))).collect();
-        for (lpn, version) in (0..).map(Lpn).zip(&held) {
-            // A recovery with a checkpoint does not look at what was void then, be it newer.
-            version.inspect(|&version| note(&mut current, lpn, |_| version));
-        }
-        for ppn in firmware.ftl.map_pages() {
-            let kept = remains.areas.get(ppn);
-            kept.inspect(|kept| note(&mut current, kept.owner, |_| kept.version));
-        }
-        promises.cut(|lpn| kept.get(&lpn).copied().or(held[lpn.idx()]));
-        let (config, geometry) = (Arc::clone(&remains.config), remains.array.geometry());
-        let log = LogWitness::resumed(&remains.logged, trims);
+    /// The observer of a drive that comes back from a power cut.
+    pub(super) fn resumed(remains: &Remains, firmware: &Firmware, restored: Restored) -> Self {
+        let (areas, geometry) = (remains.areas.clone(), remains.array.geometry());
+        let promises = match restored.use_after {
+            Use::LookedAt => Promises::none(),
+            Use::GoesOn => restored.promises(remains, firmware),
+        };
+        let current = match restored.newest {
+            Some(newest) => Current::of_scan(newest, areas.clone()),
+            None => Current::table(current_versions(remains, firmware)),
+        };
+        let (config, log) = (Arc::clone(&remains.config), LogWitness::resumed(&remains.logged, restored.trims));
         let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
         let journal = witness.journal.is_some().then(|| Box::new(JournalWitness::resumed(&remains.journaled)));
         let map = MapWitness::new(&witness.config, firmware, &witness.geometry, Some(&remains.map));
@@ -123,7 +107,7 @@ impl Witness {
         config: Arc<Config>,
         geometry: &Geometry,
         areas: SpareAreas,
-        current: Vec<u64>,
+        current: Current,
         promises: Promises,
         next_program: u64,
         version: u64,
@@ -247,6 +231,11 @@ impl Witness {
         remains.work = Some(Work { under_way, pages, blocks: remains.dump_blocks.clone() });
     }
 
+    /// This number of reads has ended without being simulated.
+    pub(super) fn skipped(&mut self, reads: u64) {
+        (self.next_program, self.ended) = (self.next_program + reads, self.ended + reads);
+    }
+
     /// What programs that have not ended will write.
     pub(super) fn planned_spares(&self) -> BTreeMap<Ppn, &Spare> {
         self.pending.values().flatten().map(|(ppn, spare)| (*ppn, spare)).collect()
@@ -326,7 +315,7 @@ impl Witness {
                     continue;
                 }
                 let version = self.carried(op, owner, begins, fresh);
-                note(&mut self.current, owner, |_| version);
+                self.current.note(owner, version);
                 let spare = Spare { owner, version, program, is_torn: false };
                 self.pending.entry(program).or_default().push((ppn, spare));
             }
@@ -341,9 +330,62 @@ impl Witness {
             Some(&version) => version,
             None if begins => self.new_version(),
             None if is_map && op.kind == OpKind::Program => self.version,
-            None => self.current.get(owner.idx()).copied().unwrap_or(0),
+            None => self.current.get(owner),
         }
     }
+}
+
+/// What a power cut has left, as the observer of the drive that comes back needs it.
+pub(super) struct Restored<'a> {
+    /// What the drive is for.
+    pub use_after: Use,
+    /// Content of the write buffer that is on flash.
+    pub dumped: &'a [DumpedUnit],
+    /// What comes back from backups.
+    pub backed_up: &'a [BackedUp],
+    /// What the recovery log says of trims.
+    pub trims: BTreeMap<Lpn, u64>,
+    /// By owner the address (+ 1; 0 for none) of its newest version, if the versions there are all that the observer needs.
+    pub newest: Option<Vec<u32>>,
+}
+
+/// What a drive that comes back from a power cut is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It recovers, and what it holds then is looked at. It gets no request, and its power is not cut.
+    LookedAt,
+    /// It serves requests, or its power is cut again.
+    GoesOn,
+}
+
+impl Restored<'_> {
+    /// What the host may rely on from now on: that what has come back stays.
+    fn promises(&self, remains: &Remains, firmware: &Firmware) -> Promises {
+        let mut kept: BTreeMap<Lpn, u64> = self.backed_up.iter().map(|unit| (unit.owner, unit.version)).collect();
+        kept.extend(self.dumped.iter().map(|unit| (unit.owner, unit.version)));
+        let on_flash = |lpn| remains.version_at(firmware.ftl.lookup(lpn)?);
+        let mut promises = remains.promises.clone();
+        promises.cut(|lpn| kept.get(&lpn).copied().or_else(|| on_flash(lpn)));
+        promises
+    }
+}
+
+/// By owner, the version that a drive which comes back has.
+fn current_versions(remains: &Remains, firmware: &Firmware) -> Vec<u64> {
+    let mut current = Vec::new();
+    for (_, spare) in remains.areas.all_readable() {
+        note(&mut current, spare.owner, |at| at.max(spare.version));
+    }
+    for lpn in (0..remains.array.geometry().logical_units).map(Lpn) {
+        // A recovery with a checkpoint does not look at what was void then, be it newer.
+        let version = firmware.ftl.lookup(lpn).and_then(|ppn| remains.version_at(ppn));
+        version.inspect(|&version| note(&mut current, lpn, |_| version));
+    }
+    for ppn in firmware.ftl.map_pages() {
+        let kept = remains.areas.get(ppn);
+        kept.inspect(|kept| note(&mut current, kept.owner, |_| kept.version));
+    }
+    current
 }
 
 /// Changes the entry of an owner.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::checkpoint::Checkpoint;
 use super::map_pages::{KeptPage, MapRead};
 use super::{Array, Geometry};
+use crate::shared::Shared;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// The entry of a map unit in the spare area of its page.
@@ -32,19 +33,19 @@ pub(crate) fn bytes_of_page(units: u32) -> u32 {
     units * (owner + version) + program
 }
 
-/// The spare areas of a drive.
+/// The spare areas of a drive. A copy, such as each power cut takes, shares what has not changed since.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SpareAreas(Vec<Option<Spare>>);
+pub struct SpareAreas(Shared<Option<Spare>>);
 
 impl SpareAreas {
     /// The spare areas of an erased drive.
     pub fn new(geometry: &Geometry) -> Self {
-        SpareAreas(vec![None; geometry.physical_units() as usize])
+        SpareAreas(Shared::filled(geometry.physical_units() as usize, None))
     }
 
     /// No spare areas at all.
     pub(crate) fn none() -> Self {
-        SpareAreas(Vec::new())
+        SpareAreas(Shared::filled(0, None))
     }
 
     /// The entry of an address.
@@ -59,7 +60,8 @@ impl SpareAreas {
 
     /// All entries that can be read, in the order of their addresses.
     pub fn all_readable(&self) -> impl Iterator<Item = (Ppn, &Spare)> {
-        (0..).map(Ppn).zip(&self.0).filter_map(|(ppn, _)| self.readable(ppn).map(|spare| (ppn, spare)))
+        let readable = |spare: &&Spare| !spare.is_torn;
+        (0..).map(Ppn).zip(self.0.iter()).filter_map(move |(ppn, spare)| Some((ppn, spare.as_ref().filter(readable)?)))
     }
 
     /// By address: whether it has an entry.
@@ -69,18 +71,24 @@ impl SpareAreas {
 
     /// A program writes an entry.
     pub fn program(&mut self, ppn: Ppn, entry: Spare) {
-        self.0[ppn.idx()] = Some(entry);
+        *self.0.change(ppn.idx()) = Some(entry);
     }
 
     /// Changes every entry. For faults on purpose.
     pub(crate) fn change(&mut self, mut change: impl FnMut(&mut Spare)) {
-        self.0.iter_mut().flatten().for_each(&mut change);
+        for at in 0..self.0.len() {
+            self.0.change(at).iter_mut().for_each(&mut change);
+        }
     }
 
     /// An erase takes all entries of a block.
     pub fn erase(&mut self, block: BlockId, geometry: &Geometry) {
         let first = geometry.first_ppn(block).idx();
-        self.0[first..first + geometry.units_per_block as usize].fill(None);
+        for at in first..first + geometry.units_per_block as usize {
+            if self.0[at].is_some() {
+                *self.0.change(at) = None;
+            }
+        }
     }
 }
 
@@ -152,6 +160,11 @@ impl<'a> Found<'a> {
         self.newest.get(owner.idx()).and_then(|place| place.checked_sub(1)).map(Ppn)
     }
 
+    /// Takes the address (+ 1; 0 for none) of the newest version of each page, by owner. Nothing is found after that.
+    pub(crate) fn take_newest(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.newest)
+    }
+
     /// Whether the pages of the map on flash are kept.
     pub fn has_map(&self) -> bool {
         self.map.is_some()
@@ -193,7 +206,7 @@ pub(super) fn newest(
     trims: &BTreeMap<Lpn, u64>,
     checkpoint: Option<&Checkpoint>,
 ) -> Vec<u32> {
-    let mut newest: Vec<u32> = Vec::new();
+    let mut newest: Vec<u32> = Vec::with_capacity(areas.0.len());
     for (ppn, new) in areas.all_readable().filter(|(ppn, spare)| is_shown(checkpoint, *ppn, spare)) {
         if newest.len() <= new.owner.idx() {
             newest.resize(new.owner.idx() + 1, 0);
@@ -243,7 +256,7 @@ mod tests {
     #[test]
     fn the_newest_version_wins_and_ties_go_as_asked() {
         let torn = spare(0, 9, 9).map(|spare| Spare { is_torn: true, ..spare });
-        let areas = SpareAreas(vec![spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None]);
+        let areas = SpareAreas([spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None].into_iter().collect());
         let none = BTreeMap::new();
         let newest = |ties| super::newest(&areas, ties, &none, None);
         let newest_of = |ties| [0, 1, 2].map(|owner| newest(ties).get(owner).copied().unwrap_or(0));

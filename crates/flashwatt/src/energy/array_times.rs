@@ -10,6 +10,7 @@ use std::hint::cold_path;
 use crate::units::Nanos;
 
 /// The union of the array work of all dies, from the present time on.
+#[derive(Clone)]
 pub struct ArrayTimes {
     /// Whether a die's array works, up to the next turn.
     works: bool,

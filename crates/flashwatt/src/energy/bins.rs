@@ -18,6 +18,7 @@ const COMPONENTS: usize = 10;
 const NUMBER_BYTES: usize = 24;
 
 /// Bins being filled.
+#[derive(Clone)]
 pub struct Bins {
     interval_ns: Nanos,
     start_ns: Nanos,

@@ -9,6 +9,7 @@ use super::parts::StateId;
 use crate::units::Nanos;
 
 /// The changes of a device's power so far, and those known ahead.
+#[derive(Clone)]
 pub struct Changes {
     /// Σ ΔP in nW over all changes, also over those ahead. Working servers are not part of it.
     pub level: i64,

@@ -9,6 +9,7 @@ use crate::units::Nanos;
 pub const EDGES_MAX: usize = 1_000_000;
 
 /// Edges being recorded.
+#[derive(Clone)]
 pub struct Edges {
     from_ns: Nanos,
     until_ns: Nanos,

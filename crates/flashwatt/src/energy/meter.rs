@@ -28,6 +28,7 @@ pub const WINDOWS_NS: [Nanos; 2] = [100_000, 1_000_000_000];
 pub const SERVERS: usize = 2;
 
 /// The meter of a device.
+#[derive(Clone)]
 pub struct Meter<R: Recorder> {
     /// Increase of power in nW by the numbers of the states before and after a change.
     increase: [[i64; NUMBERS]; NUMBERS],

@@ -6,6 +6,7 @@ use super::parts::{PerState, StateId};
 use crate::units::Nanos;
 
 /// A recording.
+#[derive(Clone)]
 pub struct Series {
     /// Number of parts in each state.
     count: PerState<u32>,

@@ -4,7 +4,7 @@ use super::outcome::{End, Outcome};
 use super::settings::Span;
 use super::sim::Sim;
 use super::stages::Stage;
-use crate::connector::{Device, Workload};
+use crate::connector::{Agenda, Device, Workload};
 use crate::units::Nanos;
 
 impl<W: Workload, D: Device> Sim<W, D> {
@@ -86,6 +86,22 @@ impl<W: Workload, D: Device> Sim<W, D> {
     /// The device.
     pub(crate) fn device(&self) -> &D {
         &self.device
+    }
+
+    /// The clock with all pending events, so that another simulation of the same device can go on from there.
+    pub(crate) fn agenda(&self) -> &Agenda {
+        &self.agenda
+    }
+
+    /// Goes on from the clock of another simulation. `go_on` brings the device to the state that goes with it.
+    pub(crate) fn go_on_from(&mut self, agenda: &Agenda, go_on: impl FnOnce(&mut D)) {
+        self.agenda.clone_from(agenda);
+        go_on(&mut self.device);
+    }
+
+    /// Changes the device between two instants.
+    pub(crate) fn change_device<T>(&mut self, change: impl FnOnce(&mut D) -> T) -> T {
+        change(&mut self.device)
     }
 
     /// Notes that the workload was fed and may have a new request.

@@ -42,7 +42,7 @@ use idle::IdleWork;
 use journal::Journal;
 pub(crate) use journal::JournalFault;
 use link::Link;
-pub(crate) use recovery::Afterwards;
+pub(crate) use recovery::{Afterwards, Scanned};
 use recovery::Recovery;
 use recovery_log::RecoveryLog;
 use requests::Active;

@@ -8,12 +8,14 @@
 //! is served until the end.
 
 use super::Ssd;
+use crate::accounts::ReadAccounts;
 use crate::connector::Cx;
+use crate::controller::Controller;
 use crate::device::backups::BackedUp;
 use crate::device::checkpoint::Reads;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::LogFound;
-use crate::ftl::Plan;
+use crate::ftl::{Plan, PlanNumber};
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
 use crate::units::{BlockId, DieId, Nanos, Ppn, RequestId};
@@ -36,6 +38,15 @@ pub(super) struct Recovery {
     journaled: Vec<Ppn>,
     /// What comes back from backups of lower pages.
     backed_up: Vec<BackedUp>,
+    /// Whether the drive waits when all spare areas have been read.
+    waits_after_scan: bool,
+}
+
+/// What a scan of all spare areas leaves of a drive's time, energy and queues. That does not depend on what the pages hold: it is
+/// the same after each power cut of a drive.
+pub(crate) struct Scanned<P: Probe> {
+    controller: Controller,
+    accounts: ReadAccounts<P>,
 }
 
 /// What has been found on flash after a power cut, beside the tables of the translation layer.
@@ -89,8 +100,8 @@ pub(super) enum Step {
 
 /// What a scan reads, and what comes after it.
 pub(super) struct Scan {
-    /// The pages of each die.
-    pages: Vec<Vec<Ppn>>,
+    /// The pages of each die; none for all.
+    pages: Option<Vec<Vec<Ppn>>>,
     /// Pages of each die that are scanned when the log has been read, if that has not been done yet.
     tail: Option<Vec<Vec<Ppn>>>,
     /// Pages of a map on flash that are read after that, each with its copies.
@@ -108,28 +119,66 @@ impl<P: Probe> Ssd<P> {
         if let Some(of_drive) = &mut self.recovery_log {
             of_drive.resume(&log);
         }
-        let all_of =
-            |die| self.geometry.blocks_of(DieId(die)).flat_map(|block| self.geometry.pages_of(block)).collect();
         let (pages, tail, map) = match reads {
-            Some(Reads { first, tail, map }) => (first, Some(tail), map),
-            None => ((0..self.geometry.dies).map(all_of).collect(), None, Vec::new()),
+            Some(Reads { first, tail, map }) => (Some(first), Some(tail), map),
+            None => (None, None, Vec::new()),
         };
         let array = &self.flash.array;
         let of_backups = self.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
         let scan = Scan { pages, tail, map, log: log.read, void: [unreadable, log.void, of_backups].concat() };
-        let step = Step::Scan(0, scan);
-        self.begin(Recovery { step, remaining: 0, waiting: Vec::new(), serves: false, dumped, journaled, backed_up });
+        let (step, waiting) = (Step::Scan(0, scan), Vec::new());
+        let (remaining, serves, waits_after_scan) = (0, false, false);
+        self.begin(Recovery { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
     }
 
     /// Lets a drive do one thing before it serves requests.
     pub(super) fn begin_step(&mut self, step: Step) {
         let (waiting, dumped, journaled, backed_up) = Default::default();
-        self.begin(Recovery { step, remaining: 0, waiting, serves: false, dumped, journaled, backed_up });
+        let (remaining, serves, waits_after_scan) = (0, false, false);
+        self.begin(Recovery { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
     }
 
     fn begin(&mut self, recovery: Recovery) {
         self.controller.allow_background(false);
         self.recovery = Some(Box::new(recovery));
+    }
+
+    /// Whether the drive, whose recovery has not begun, will read the spare areas of all pages; and whether it waits after that.
+    pub(crate) fn wait_after_scan(&mut self) -> bool {
+        let Some(recovery) = &mut self.recovery else { return false };
+        recovery.waits_after_scan = matches!(&recovery.step, Step::Scan(0, Scan { pages: None, .. }));
+        recovery.waits_after_scan
+    }
+
+    /// What the scan has left, when the drive waits after it. The drive goes on with the next instant.
+    pub(crate) fn go_on_after_scan(&mut self) -> Option<Scanned<P>>
+    where
+        P::Recorder: Clone,
+    {
+        let recovery = self.recovery.as_mut().filter(|recovery| matches!(recovery.step, Step::ReadLog(_)))?;
+        recovery.waits_after_scan = false;
+        Some(Scanned { controller: self.controller.clone(), accounts: self.flash.accounts.of_reads() })
+    }
+
+    /// Takes the scan of all spare areas for done, as one of the same drive was simulated. Returns the number of pages.
+    pub(crate) fn skip_scan(&mut self, scanned: &Scanned<P>) -> u64
+    where
+        P::Recorder: Clone,
+    {
+        let Some(recovery) = &mut self.recovery else { return 0 };
+        recovery.waits_after_scan = false;
+        recovery.step = match std::mem::replace(&mut recovery.step, Step::End) {
+            Step::Scan(0, scan) => Step::ReadLog(scan),
+            step => step,
+        };
+        let pages = u64::from(self.geometry.blocks) * u64::from(self.geometry.pages_per_block);
+        let next = PlanNumber(self.firmware.plan.next().0 + pages);
+        self.firmware.plan.number_from(next);
+        self.firmware.plan.settled(next);
+        self.controller = scanned.controller.clone();
+        self.controller.begin(next);
+        self.flash.accounts.go_on_from(&scanned.accounts);
+        pages
     }
 
     /// Until the recovery from a power cut has ended, the content of the write buffer that capacitors had brought to flash.
@@ -178,7 +227,7 @@ impl<P: Probe> Ssd<P> {
     #[inline(never)]
     pub(super) fn settle_recovery(&mut self, cx: &mut Cx) {
         let Some(mut recovery) = self.recovery.take() else { return };
-        while recovery.remaining == 0 && self.goes_on(&recovery.step) {
+        while recovery.remaining == 0 && self.goes_on(&recovery) {
             if let Step::Restore(at) = recovery.step
                 && let Some(unit) = recovery.backed_up.get(at)
             {
@@ -217,9 +266,10 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    fn goes_on(&self, step: &Step) -> bool {
-        match step {
+    fn goes_on(&self, recovery: &Recovery) -> bool {
+        match recovery.step {
             Step::Done(_) => false,
+            Step::ReadLog(_) => !recovery.waits_after_scan,
             Step::Destage(_) => self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty()),
             _ => true,
         }
@@ -299,10 +349,20 @@ impl<P: Probe> Ssd<P> {
 
     /// Plans the scan of the next pages of each die. Returns what is left after it.
     fn plan_scan(&mut self, from: usize, scan: Scan) -> Step {
-        let end = scan.pages.iter().map(Vec::len).max().unwrap_or(0).min(from + PAGES_AT_ONCE);
+        let geometry = &self.geometry;
+        let pages_per_block = geometry.pages_per_block as usize;
+        let pages = match &scan.pages {
+            Some(pages) => pages.iter().map(Vec::len).max().unwrap_or(0),
+            None => geometry.blocks as usize / geometry.dies as usize * pages_per_block,
+        };
+        let page = |die: u32, at: usize| match &scan.pages {
+            Some(pages) => pages[die as usize].get(at).copied(),
+            None => geometry.pages_of(geometry.blocks_of(DieId(die)).nth(at / pages_per_block)?).nth(at % pages_per_block),
+        };
+        let end = pages.min(from + PAGES_AT_ONCE);
         for at in from..end {
-            for &ppn in scan.pages.iter().filter_map(|of_die| of_die.get(at)) {
-                read_spare(&mut self.firmware.plan, ppn, self.flash.array.is_programmed(self.geometry.place(ppn)));
+            for ppn in (0..geometry.dies).filter_map(|die| page(die, at)) {
+                read_spare(&mut self.firmware.plan, ppn, self.flash.array.is_programmed(geometry.place(ppn)));
             }
         }
         if from < end { Step::Scan(end, scan) } else { Step::ReadLog(scan) }
@@ -313,7 +373,7 @@ impl<P: Probe> Ssd<P> {
     fn plan_reads_of_log(&mut self, mut scan: Scan) -> Step {
         scan.log.iter().for_each(|&page| _ = self.firmware.plan.read(page, Cause::Map, None));
         if let Some(pages) = scan.tail {
-            return Step::Scan(0, Scan { pages, tail: None, log: Vec::new(), ..scan });
+            return Step::Scan(0, Scan { pages: Some(pages), tail: None, log: Vec::new(), ..scan });
         }
         if scan.map.is_empty() {
             self.plan_erases(&scan.void, Cause::Gc);
