@@ -47,22 +47,21 @@ pub(crate) fn check(config: &Config, checked: bool) -> Result<(), Error> {
     check_against(config, bytes, mem::is_there(bytes), limits::least().filter(|_| filled))
 }
 
-/// Bytes of memory for each map unit of flash and for each one of the host in a drive whose power can be cut: its spare areas; what the
-/// host was promised, with the versions that may come back.
-const CUT_BYTES: [u64; 2] = [24, 160];
-/// The same for what a scan finds, and for the comparison afterwards.
-const SCAN_BYTES: [u64; 2] = [1, 48];
+/// Bytes of memory for each map unit of flash and for each one of the host in a drive whose power can be cut: its spare areas and
+/// versions; what the host was promised. What a cut leaves shares them.
+const CUT_BYTES: [u64; 2] = [32, 24];
+/// The same for what a scan finds; for the promises of a drive that goes on, and for the comparison with processes and files.
+const SCAN_BYTES: [u64; 2] = [12, 40];
 
-/// Bytes of memory that power cuts take: the drive that is cut, what a cut leaves, and the drive that comes back; with a second cut
-/// during the recovery another two of them.
+/// Bytes of memory that power cuts take: the drive that is cut, and what the drive that comes back has of its own; with a second cut
+/// during the recovery the drive that comes back from that, too.
 pub(crate) fn footprint_of_cuts(config: &Config, twice: bool) -> u64 {
     let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
     let units = [geometry.physical_units(), geometry.logical_units].map(u64::from);
     let all = |each: [u64; 2]| units[0] * each[0] + units[1] * each[1];
-    let drive = footprint_bytes(config, false) + all(CUT_BYTES);
-    let remains = Array::memory_bytes(&geometry) + all(CUT_BYTES) + all(SCAN_BYTES);
+    let remains = Array::memory_bytes(&geometry) + all(SCAN_BYTES);
     let drives = if twice { 3 } else { 2 };
-    drives * drive + (drives - 1) * remains
+    all(CUT_BYTES) + drives * footprint_bytes(config, false) + (drives - 1) * remains
 }
 
 /// Checks that there is memory for power cuts.

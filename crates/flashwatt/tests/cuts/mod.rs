@@ -6,6 +6,7 @@ mod files;
 mod hosts;
 mod journal;
 mod pairs;
+mod scans;
 mod shrink;
 mod trims;
 
