@@ -26,6 +26,21 @@ def _run(**keys: Any) -> fw.Report:
     return fw.run(**{**_SMALL, **keys})
 
 
+def test_the_lifetime_is_that_of_the_member_whose_end_loses_data() -> None:
+    wearing = {"device__nand__rated_cycles": 3000, "workload__uniform__read_fraction": 0}
+    for level, number, nth in (("raid0", 2, 0), ("raid5", 3, 1), ("raid1", 2, 1)):
+        report = _run(array__members=number, array__level=level, **wearing)
+        years = [member["lifetime"]["mean_wear"]["years"] for member in report.members or () if member]
+        assert report.array is not None
+        found = report.array.lifetime
+        assert found is not None
+        assert found.member_years == years
+        assert (found.first_years, found.first_member) == (min(years), years.index(min(years)))
+        assert found.data_loss_years == sorted(years)[nth]
+    table = fw.compare({"one": report, "two": report}, only=["lifetime"])
+    assert "lifetime, until data is lost" in str(table)
+
+
 def test_a_report_has_the_array_and_its_members() -> None:
     report = _run(array__members=4, array__level="raid5")
     assert report.array is not None

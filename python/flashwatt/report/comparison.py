@@ -290,9 +290,11 @@ def _times(tree: dict[str, Any]) -> dict[str, float]:
 
 
 def _tables(key: str) -> Iterator[str]:
-    """The key, and every table that it is in."""
+    """The key, and every table that it is in. The lifetime of an array is among lifetimes."""
     while key:
         yield key
+        if key == "array.lifetime":
+            yield "lifetime"
         key = key.rpartition(".")[0]
 
 

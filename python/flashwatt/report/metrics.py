@@ -124,6 +124,12 @@ _ASKED_FOR = {
     "lifetime.worst_block.years": Metric(
         "lifetime, worst block", "years", lambda value: f"{number(value)} years", "high"
     ),
+    "array.lifetime.first_years": Metric(
+        "lifetime, first member", "years", lambda value: f"{number(value)} years", "high"
+    ),
+    "array.lifetime.data_loss_years": Metric(
+        "lifetime, until data is lost", "years", lambda value: f"{number(value)} years", "high"
+    ),
     "lifetime.worst_block.tbw": Metric("TBW, worst block", "TB", lambda value: f"{number(value)} TB", "high"),
 }
 """Further ones with a name and a unit of their own."""

@@ -85,6 +85,25 @@ class Rebuild:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayLifetime:
+    """How long an array of new SSDs lasts if the measured window repeats without a pause and no member is replaced.
+
+    A member counts as worn out when its mean block has its rated cycles (`lifetime.mean_wear` of the member)."""
+
+    first_member: int | None
+    """The first member to wear out. None if no member wears, or if the rated cycles of one are not known."""
+    first_years: float | None
+    """Years until that."""
+    data_loss_years: float | None
+    """Years until so many members are worn out that data is lost: the first of `raid0`, the second of `raid5`, the last
+    of `raid1`, both of a pair of `raid10`. None if that never comes, or is not known."""
+    member_years: list[float | None]
+    """Years of each member. None for one that does not wear, that has failed, or whose rated cycles are not known."""
+    reason: str | None
+    """The reason why a figure is None."""
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     """An array of drives. Its counts are those of the window."""
 
@@ -110,6 +129,8 @@ class Array:
     """Times that work on a row had to wait for other work on it."""
     rebuild: Rebuild | None
     """None without a spare."""
+    lifetime: ArrayLifetime | None
+    """None if a member is no SSD."""
 
 
 @dataclass(frozen=True, slots=True)

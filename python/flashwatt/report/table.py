@@ -482,6 +482,10 @@ def _of_array(array: Json) -> Iterator[tuple[str, str]]:
     if rebuild := array["rebuild"]:
         ended = "" if rebuild["ended_s"] is None else f", ended at {duration(rebuild['ended_s'] * 1e9)}"
         yield f"rebuild of member {rebuild['member']}", f"{percent(rebuild['rebuilt_fraction'])}{ended}"
+    if (lifetime := array.get("lifetime")) and lifetime["first_years"] is not None:
+        yield f"lifetime, member {lifetime['first_member']} first", f"{number(lifetime['first_years'])} years"
+        loss = lifetime["data_loss_years"]
+        yield "lifetime, until data is lost", NOTHING if loss is None else f"{number(loss)} years"
 
 
 def _of_flash(report: Json) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::array_lifetime::ArrayLifetime;
+use super::lifetime::Lifetime;
 use super::{DeviceReport, Reported, Sections};
 use crate::config::{Array, Config};
 use crate::connector::{Figures, Window};
@@ -85,6 +87,8 @@ pub struct ArraySection {
     pub row_waits: u64,
     /// The rebuild; none without a spare.
     pub rebuild: Option<RebuildReport>,
+    /// How long the array lasts; none if a member is no SSD.
+    pub lifetime: Option<ArrayLifetime>,
 }
 
 /// The rebuild onto a spare.
@@ -159,7 +163,8 @@ pub(crate) fn report<D: Reported>(
         reports[place] = Some(member(place, &config, figures, joules, report.sections));
     }
     let energy_j = ComponentEnergies { total: energies.iter().map(|(_, joules)| joules).sum(), components: energies };
-    let section = section(raid, array, &counted.figures.counts);
+    let mut section = section(raid, array, &counted.figures.counts);
+    section.lifetime = lifetime(section.level, &reports);
     DeviceReport {
         supply_mv,
         warnings,
@@ -167,6 +172,19 @@ pub(crate) fn report<D: Reported>(
         host: None,
         latency_histogram: super::LatencyHistogram::default(),
     }
+}
+
+/// How long an array lasts, if all its members are SSDs.
+fn lifetime(level: Level, members: &[Option<MemberReport>]) -> Option<ArrayLifetime> {
+    let of_member = |member: &MemberReport| match &member.sections {
+        Sections::Ssd(ssd) => Some(ssd.lifetime.clone()),
+        _ => None,
+    };
+    let lifetimes: Vec<Option<Lifetime>> = members
+        .iter()
+        .map(|member| member.as_ref().map_or(Some(None), |member| of_member(member).map(Some)))
+        .collect::<Option<_>>()?;
+    Some(ArrayLifetime::new(level, &lifetimes))
 }
 
 fn member<F: Figures>(
@@ -207,6 +225,7 @@ fn section<D: Reported>(raid: &Raid<D>, array: &Array, counts: &Counts) -> Array
         reconstructed: counts.reconstructed,
         row_waits: counts.row_waits,
         rebuild,
+        lifetime: None,
     }
 }
 

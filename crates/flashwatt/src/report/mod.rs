@@ -18,6 +18,7 @@ use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
 pub mod array;
+pub mod array_lifetime;
 pub mod files;
 pub mod hdd;
 pub mod host;
