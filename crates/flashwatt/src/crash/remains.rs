@@ -134,7 +134,8 @@ impl Remains {
         let is_plain = self.bug == Bug::None && trims.is_empty() && checkpoint.is_none();
         let newest = (is_plain && use_after == Use::LookedAt).then(|| found.take_newest());
         let (dumped_units, backups) = (&dumped[..], &backed_up[..]);
-        let restored = Restored { use_after, dumped: dumped_units, backed_up: backups, trims: log.trims.clone(), newest };
+        let restored =
+            Restored { use_after, dumped: dumped_units, backed_up: backups, trims: log.trims.clone(), newest };
         let witness = Witness::resumed(self, &firmware, restored);
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
         let journaled = self.journaled.keys().copied().collect();

@@ -256,7 +256,9 @@ mod tests {
     #[test]
     fn the_newest_version_wins_and_ties_go_as_asked() {
         let torn = spare(0, 9, 9).map(|spare| Spare { is_torn: true, ..spare });
-        let areas = SpareAreas([spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None].into_iter().collect());
+        let areas = SpareAreas(
+            [spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None].into_iter().collect(),
+        );
         let none = BTreeMap::new();
         let newest = |ties| super::newest(&areas, ties, &none, None);
         let newest_of = |ties| [0, 1, 2].map(|owner| newest(ties).get(owner).copied().unwrap_or(0));

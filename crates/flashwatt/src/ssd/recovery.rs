@@ -357,7 +357,9 @@ impl<P: Probe> Ssd<P> {
         };
         let page = |die: u32, at: usize| match &scan.pages {
             Some(pages) => pages[die as usize].get(at).copied(),
-            None => geometry.pages_of(geometry.blocks_of(DieId(die)).nth(at / pages_per_block)?).nth(at % pages_per_block),
+            None => {
+                geometry.pages_of(geometry.blocks_of(DieId(die)).nth(at / pages_per_block)?).nth(at % pages_per_block)
+            }
         };
         let end = pages.min(from + PAGES_AT_ONCE);
         for at in from..end {
