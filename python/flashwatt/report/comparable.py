@@ -11,6 +11,7 @@ from flashwatt.report.report import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from flashwatt.report.report import Report
 
@@ -35,6 +36,62 @@ def unlike_map_units(units: Mapping[str, int | None]) -> list[str]:
         f"the runs map different units, ftl.map_unit_bytes: {found}; compare write_amplification, which is of the "
         "host's bytes, not rmw_factor, gc_factor or counts of map units"
     ]
+
+
+_RULES = {
+    "flush": "what a flush waits for",
+    "max_request_bytes": "the longest request to the drive",
+    "nr_requests": "the places of the queue",
+    "plug_requests": "the requests that wait for others to join them",
+}
+"""Keys of `[host]` that decide no order of requests, and whose defaults follow the scheduler."""
+_WITHOUT_QUEUE = "none"
+"""The scheduler whose queue is the drive's: `nr_requests` is no rule of it."""
+
+
+def unlike_host_rules(configs: Mapping[str, Any]) -> list[str]:
+    """Warn of runs, by their labels, whose schedulers differ in a rule that is none of the order of requests.
+
+    A rule that differs between runs of one scheduler is varied on purpose.
+    """
+    hosts = {label: host for label, config in configs.items() if (host := _host(config))}
+    return [found for key in _RULES for found in _unlike(key, hosts)]
+
+
+def _unlike(key: str, hosts: Mapping[str, Any]) -> list[str]:
+    by_scheduler: dict[str, set[Any]] = {}
+    labels: dict[Any, list[str]] = {}
+    for label, host in hosts.items():
+        name = host["scheduler"]["name"]
+        if key != "nr_requests" or name != _WITHOUT_QUEUE:
+            value = host["plug"]["requests"] if key == "plug_requests" else host.get(key)
+            by_scheduler.setdefault(name, set()).add(value)
+            labels.setdefault(value, []).append(label if label == name else f"{label}, {name}")
+    if len(labels) < 2 or any(len(values) > 1 for values in by_scheduler.values()):  # noqa: PLR2004
+        return []
+    found = "; ".join(f"{_written(value)} ({_few(runs)})" for value, runs in labels.items())
+    to_set = _written(next(iter(labels)))
+    return [
+        f"the runs differ in host.{key}, {_RULES[key]}, by the defaults of their schedulers: {found}. To compare the orders "
+        f"of requests alone, set host.{key} = {to_set} in all runs"
+    ]
+
+
+def _few(labels: list[str]) -> str:
+    more = len(labels) - _LABELS_SHOWN
+    return "; ".join(labels) if more <= 0 else f"{'; '.join(labels[:_LABELS_SHOWN])} and {count(more)} more"
+
+
+_LABELS_SHOWN = 3
+
+
+def _written(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _host(config: Any) -> Any:
+    host = config.get("host") if isinstance(config, dict) else None
+    return host if isinstance(host, dict) and isinstance(host.get("scheduler"), dict) and "plug" in host else None
 
 
 def distinct_warnings(runs: Iterable[list[str]]) -> list[str]:

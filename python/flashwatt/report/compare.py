@@ -35,6 +35,8 @@ def show(comparison: Comparison, console: Console | None = None) -> None:
     settings = [_Row(row.name, [Text(cell.text) for cell in row.cells]) for row in comparison.settings()]
     _print("", labels, figures, console, folded=False)
     _print(comparison.heading_of_settings, labels, settings, console, folded=True)
+    for line in comparison.legend():
+        emit(console, Text(line, "yellow"))
     show_warnings(comparison.warnings(), console)
 
 

@@ -16,7 +16,8 @@ from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.units import NOTHING, setting
 from flashwatt.config.spelling import as_written
-from flashwatt.report.comparable import map_unit_bytes, unlike_map_units
+from flashwatt.report.comparable import map_unit_bytes, unlike_host_rules, unlike_map_units
+from flashwatt.report.doubts import legend, mark
 from flashwatt.report.keys import meanings
 from flashwatt.report.metrics import METRICS, OF_CUTS, OF_FILES, flat, has_best, listed, listed_parts, metric_of
 from flashwatt.report.report import Report, content_of
@@ -49,6 +50,8 @@ class Cell(NamedTuple):
     change: str = ""
     """How far it is from the first report's; empty for the first one."""
     best: bool = False
+    mark: str = ""
+    """What the figure lacks: see the legend."""
 
 
 class Row(NamedTuple):
@@ -120,6 +123,7 @@ class Comparison:
         for row in self.figures():
             metric = metric_of(row.key)
             unit, cells = latex.numbers(metric, row.values)
+            cells = [cell + latex.escape(one.mark) for cell, one in zip(cells, row.cells, strict=True)]
             best = [rf"\textbf{{{cell}}}" if one.best else cell for cell, one in zip(cells, row.cells, strict=True)]
             figures.append([latex.heading(latex.escape(called.name(row.key, word(row.key))), unit), *best])
         set_to = [
@@ -130,13 +134,14 @@ class Comparison:
             for row, words in zip(settings, heads([row.key for row in settings]), strict=True)
         ]
         head = ["", *map(latex.escape, self.reports)]
-        return latex.table(head, [rows for rows in (figures, set_to) if rows], "one column for each report")
+        return latex.table(head, [rows for rows in (figures, set_to) if rows], "\n".join(["one column for each report", *self.legend()]))
 
     def figures(self) -> list[Row]:
         """Give the rows of figures that any report has a value other than 0 of, and those that were asked for."""
         every = list(self._content.values())
+        contents = [content_of(report) for report in self.reports.values()]
         return [
-            _figure(key, values)
+            _figure(key, values, [mark(one, key) for one in contents])
             for key in every[0]["metrics"]
             for values in [[one["metrics"][key] for one in every]]
             if any(values) or key in self._only
@@ -149,6 +154,11 @@ class Comparison:
         columns = {key: [one["config"][key] for one in every] for key in keys}
         return [Row(key, key, values, [Cell(_written(one)) for one in values]) for key, values in columns.items()]
 
+    def legend(self) -> list[str]:
+        """Explain the marks beside figures, a line for each that occurs."""
+        marks = [cell.mark for row in self.figures() for cell in row.cells]
+        return legend(marks, [content_of(report) for report in self.reports.values()])
+
     @property
     def heading_of_settings(self) -> str:
         """What the rows of `settings` are."""
@@ -157,6 +167,7 @@ class Comparison:
     def warnings(self) -> list[str]:
         """Give the ends that were not complete and the warnings of all reports, each with the report's label."""
         found = unlike_map_units({label: map_unit_bytes(report) for label, report in self.reports.items()})
+        found += unlike_host_rules({label: content_of(one)["config"] for label, one in self.reports.items()})
         for label, report in self.reports.items():
             ends = [] if report.status == "complete" else [report.status]
             found += [f"{label}: {text}" for text in (*ends, *report.warnings)]
@@ -311,7 +322,7 @@ def _differing(configs: dict[str, dict[str, Any]]) -> list[str]:
     return [key for key in keys if len({repr(tree.get(key)) for tree in configs.values()}) > 1]
 
 
-def _figure(key: str, values: list[Any]) -> Row:
+def _figure(key: str, values: list[Any], marks: list[str]) -> Row:
     """A row of figures: which of them is best, and how the others differ from the first."""
     metric = metric_of(key)
     there = [value for value in values if value is not None]
@@ -319,8 +330,8 @@ def _figure(key: str, values: list[Any]) -> Row:
     best = (min if metric.best == "low" else max)(there) if worth else None
     changes = ["", *(change(values[0], value) for value in values[1:])]
     cells = [
-        Cell(metric.write(value), change, worth and value == best)
-        for value, change in zip(values, changes, strict=True)
+        Cell(metric.write(value) + doubt, change, worth and value == best, doubt)
+        for value, change, doubt in zip(values, changes, marks, strict=True)
     ]
     return Row(key, metric.name, values, cells)
 

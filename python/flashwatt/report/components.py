@@ -13,6 +13,7 @@ Kind = Literal["SSD", "disk", "array"]
 
 ONLY_OF_AN_SSD = (
     "flash",
+    "spare",
     "wear",
     "lifetime",
     "ftl",

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 from flashwatt.base.plain import plain
 from flashwatt.base.units import NOTHING, count, duration, number, percent, si
 from flashwatt.report.components import energies
+from flashwatt.report.doubts import legend, mark, marks_of_quantile
 from flashwatt.report.table import (
     CAUSES,
+    KINDS,
     QUANTILES,
     at,
     describe_device,
     describe_workload,
     is_timed,
     kwh,
+    marks_shown,
     part_of,
+    spare_flash,
+    speed,
     years,
 )
 
@@ -61,6 +66,7 @@ def card(report: Json) -> str:
         f'<div class="fw-head"><b>{escape(describe_device(report))}</b>',
         f'<div class="fw-faint">{badge}{escape(describe_workload(report))}</div></div>',
         warnings,
+        _legend(marks_shown(report), [report]),
         f'<div class="fw-tiles">{"".join(_tiles(report))}</div>',
         _bar(report) if is_timed(report) else "",
         f'<div class="fw-tables">{_latency(report)}{_causes(report)}{_origins(report)}</div>',
@@ -68,15 +74,20 @@ def card(report: Json) -> str:
     return f'<div class="fw-report"><style>{_STYLE}</style>{"".join(parts)}</div>'
 
 
+def _legend(marks: Iterable[str], reports: Iterable[Json]) -> str:
+    return "".join(f'<div class="fw-warn">{escape(line)}</div>' for line in legend(marks, reports))
+
+
 def comparison(compared: Comparison) -> str:
     """Draw reports side by side: figures with their changes from the first report, the best in bold, then settings."""
     warnings = "".join(f'<div class="fw-warn">{escape(text)}</div>' for text in compared.warnings())
+    doubts = "".join(f'<div class="fw-warn">{escape(line)}</div>' for line in compared.legend())
     tables = [
         _rows(title, list(compared.reports), rows)
         for title, rows in (("Figures", compared.figures()), (compared.heading_of_settings, compared.settings()))
     ]
     return (
-        f'<div class="fw-report"><style>{_STYLE}</style>{warnings}<div class="fw-tables">{"".join(tables)}</div></div>'
+        f'<div class="fw-report"><style>{_STYLE}</style>{warnings}{doubts}<div class="fw-tables">{"".join(tables)}</div></div>'
     )
 
 
@@ -108,15 +119,24 @@ def _replay_tiles(report: Json) -> Iterator[tuple[str, str, str]]:
 
 
 def _written(report: Json) -> tuple[str, str, str]:
-    return "write amplification", number(report["flash"]["write_amplification"], 2), _erases(report)
+    doubt = mark(report, "flash.write_amplification")
+    return "write amplification", number(report["flash"]["write_amplification"], 2) + doubt, _erases(report)
 
 
 def _timed_tiles(report: Json) -> list[tuple[str, str, str]]:
     power = report["power_w"]
     return [
-        ("energy", si(report["energy_j"]["total"], "J"), f"{si(at(report, 'efficiency', 'j_per_gb'), 'J')} per GB"),
-        ("power", si(power["mean"], "W"), f"peak {si(power.get('peak'), 'W')}"),
-        ("throughput", f"{count(report['throughput']['iops'])} IOPS", _rates(report)),
+        (
+            "energy",
+            si(report["energy_j"]["total"], "J") + mark(report, "energy_j.total"),
+            f"{si(at(report, 'efficiency', 'j_per_gb'), 'J')}{mark(report, 'efficiency.j_per_gb')} per GB",
+        ),
+        ("power", si(power["mean"], "W") + mark(report, "power_w.mean"), f"peak {si(power.get('peak'), 'W')}"),
+        (
+            "throughput",
+            f"{count(report['throughput']['iops'])} IOPS{mark(report, 'throughput.iops')}",
+            _rates(report),
+        ),
         *([_written(report)] if "flash" in report else []),
         (
             "simulated",
@@ -136,7 +156,10 @@ def _costs(report: Json) -> Iterator[tuple[str, str, str]]:
     if mean := at(report, "lifetime", "mean_wear"):
         worst = at(report, "lifetime", "worst_block", "years")
         more = f"worst block {years(worst)}" if worst is not None else "by mean wear"
-        yield "lifetime", years(mean["years"]), more
+        yield "lifetime", years(mean["years"]) + mark(report, "lifetime.mean_wear"), more
+    if spare := report.get("spare"):
+        effective = percent(spare["effective_op_ratio"])
+        yield "spare flash, usable", effective, spare_flash(spare).partition(",")[0]
 
 
 def _rates(report: Json) -> str:
@@ -176,10 +199,12 @@ def _said(name: str, joules: float) -> str:
 
 def _latency(report: Json) -> str:
     rows = []
-    for kind in ("read", "write"):
+    for kind in KINDS:
         figures = at(report, "latency_ns", kind)
         if at(figures, "count"):
-            rows.append([kind, count(figures["count"]), *(duration(figures.get(key)) for key in QUANTILES.values())])
+            keys = {key: f"latency_ns.{kind}.{key}" for key in QUANTILES.values()}
+            times = (duration(figures.get(key)) + mark(report, path) for key, path in keys.items())
+            rows.append([kind, count(figures["count"]), *times])
     return _table("Latency", ["", "requests", *QUANTILES], rows)
 
 
@@ -194,11 +219,16 @@ def _origins(report: Json) -> str:
             origin["name"],
             count(origin["requests"]),
             percent(origin["bytes_share"]),
-            *(duration(origin["latency_ns"]["all"][key]) for key in ("mean", "p99")),
+            *speed(origin),
+            *(
+                duration(latency[key]) + marks_of_quantile(latency["count"], key)
+                for latency in [origin["latency_ns"]["all"]]
+                for key in ("mean", "p99")
+            ),
         ]
         for origin in first
     ]
-    return _table("By origin", ["", "requests", "bytes", "mean", "p99"], rows)
+    return _table("By origin", ["", "requests", "bytes", "IOPS", "MB/s", "mean", "p99"], rows)
 
 
 def _causes(report: Json) -> str:

@@ -32,6 +32,8 @@ _ESCAPED = {
     "×": r"$\times$",
     "≥": r"$\ge$",
     "≤": r"$\le$",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
     "–": "--",
     "…": r"\dots{}",
 }
@@ -56,7 +58,7 @@ def table(head: Sequence[str], parts: Iterable[Sequence[Sequence[str]]], comment
 
 def escape_comment(text: str) -> list[str]:
     """Give the lines of a comment, in ASCII."""
-    replaced = text.replace("±", "+-").replace("µ", "u").replace("–", "-").replace("×", "x")
+    replaced = text.replace("±", "+-").replace("µ", "u").replace("–", "-").replace("×", "x").replace("†", r"\dag").replace("‡", r"\ddag")
     return plain(replaced, keep="\n").encode("ascii", "replace").decode().splitlines()
 
 

@@ -30,6 +30,7 @@ NO_FIGURES = {
     "engine",
     "seed",
     "earlier",
+    "not_steady",
 }
 """Sections of a report whose numbers are no figures to compare runs by."""
 
@@ -184,7 +185,7 @@ def metric_of(key: str) -> Metric:
 
 
 def _of_latency(key: str) -> Metric | None:
-    found = re.fullmatch(r"latency_ns\.(?:(all|read|write)\.)?(mean|min|max|p\d+(?:_\d+)?)", key)
+    found = re.fullmatch(r"latency_ns\.(?:(all|read|write|flush)\.)?(mean|min|max|p\d+(?:_\d+)?)", key)
     if not found:
         return None
     kind = "" if found[1] in (None, "all") else f"{found[1]} "
@@ -271,7 +272,7 @@ class Listed(NamedTuple):
 
 
 _LISTED = re.compile(
-    rf"({'|'.join(map(re.escape, LISTS))})\.(.+?)\.((?:latency_ns\.(?:(?:all|read|write)\.)?)?\w+)", re.DOTALL
+    rf"({'|'.join(map(re.escape, LISTS))})\.(.+?)\.((?:latency_ns\.(?:(?:all|read|write|flush)\.)?)?\w+)", re.DOTALL
 )
 
 

@@ -97,6 +97,8 @@ class Report:
     """`complete`, `interrupted`, `stopped: ` with the budget that was reached, or `failed: ` with the reason."""
     warnings = Section[list[str]](list[str])
     """Warnings about the run: records skipped or folded, figures that do not apply."""
+    not_steady = Section["list[kinds.Doubt] | None"]("list[kinds.Doubt] | None")
+    """Figures that a longer run would change, with the reason. None if there are none that are known."""
     config = Section[dict[str, Any]](dict)
     """The resolved configuration as the engine has it, with every default filled in: currents in µA, voltages in mV.
     `to_config` gives it in the keys and units of a configuration file."""
@@ -126,6 +128,8 @@ class Report:
     """The members of an array in order: `name`, `description`, `latency_ns`, `mean_w`, and the sections of a run of its
     kind. None for a member that has failed; None for one drive."""
     flash = Section["kinds.Flash"]("kinds.Flash")
+    spare = Section["kinds.Spare | None"]("kinds.Spare | None")
+    """None in reports of older versions."""
     wear = Section["kinds.Wear"]("kinds.Wear")
     lifetime = Section["kinds.Lifetime | None"]("kinds.Lifetime | None")
     """None in reports of older versions."""

@@ -259,11 +259,13 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """Latencies of all requests, of reads, of writes."""
+    """Latencies of all requests, of reads, of writes, of flushes."""
 
     all: Latency
     read: Latency
     write: Latency
+    flush: Latency | None = None
+    """Of flushes, from arrival to completion (fio's sync latency). None if none completed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,12 @@ class Origin:
     """Arrival of its first request that completed in the window, in simulated ns from the start of the run."""
     end_ns: int | None = None
     """Completion of its last request in the window."""
+    iops: float | None = None
+    """Its requests / `throughput.simulated_s`; those of all origins add up to `throughput.iops`."""
+    read_mb_s: float | None = None
+    """10^6 bytes that it read / `throughput.simulated_s`."""
+    write_mb_s: float | None = None
+    """10^6 bytes that it wrote / `throughput.simulated_s`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,6 +622,40 @@ class Flash:
     gc_factor: float | None
     """Bytes programmed / bytes of the map units that the translation layer is given to write. Collection, merges, the
     map, wear levelling and partly filled pages raise it. None if the layer is given nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spare:
+    """Over-provisioning of an SSD: what was asked for, what the drive has, what of it collection can use."""
+
+    asked_op_ratio: float
+    """`device.op_ratio` as it was asked for; that of the drive if other keys decide it."""
+    op_ratio: float
+    """(physical − logical) / logical bytes."""
+    fraction: float
+    """(physical − logical) / physical bytes."""
+    kept_bytes: int
+    """Bytes of flash without data of the host: blocks kept erased for collection or merges, map blocks, blocks for a
+    recovery, and the rest of blocks that a range of addresses fills in part."""
+    watermark_bytes: int
+    """Of these, `gc.low_watermark_blocks` of each die; 0 for a layer that merges blocks."""
+    effective_op_ratio: float | None
+    """(physical − kept − logical) / logical bytes. None if the host's data does not fit beside what is kept."""
+    effective_fraction: float | None
+    """(physical − kept − logical) / (physical − kept) bytes, 1 − ρ in theory. None as above."""
+    measured_fraction: float | None
+    """1 − `gc.mean_valid_fraction`. Under full load a drive takes blocks down to `gc.reserved_blocks` and has more than
+    `effective_fraction`. None without a victim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why some figures are not steady: a longer run would change them."""
+
+    why: str
+    """The reason in a few words; one of the `warnings` says more."""
+    keys: list[str]
+    """Keys of the figures, or of the tables that they are in."""
 
 
 @dataclass(frozen=True, slots=True)

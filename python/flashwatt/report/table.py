@@ -21,6 +21,7 @@ from flashwatt.base.plain import plain
 from flashwatt.base.units import NOTHING, count, duration, number, percent, si
 from flashwatt.report.components import energies, kind_of
 from flashwatt.report.cut_lines import of_cuts
+from flashwatt.report.doubts import NOT_STEADY, TOO_SHORT, legend, mark, marks_of_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _MAX_WIDTH = 100
 _BAR_WIDTH = 12
 CAUSES = ("host", "gc", "merge", "map", "wear", "backup", "journal", "shared")
+KINDS = ("read", "write", "flush")
+"""Kinds of requests with latencies of their own."""
 QUANTILES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p99.9": "p99_9", "max": "max"}
 _SPARKS = " ▁▂▃▄▅▆▇█"
 
@@ -59,6 +62,8 @@ def show(report: Json, console: Console | None = None) -> None:
         emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
     if report.get("edges"):
         emit(console, Padding(_edges(report["edges"]), (1, 0, 0, 1)))
+    for line in legend(marks_shown(report), [report]):
+        emit(console, Text(line, "yellow"))
     show_warnings(report["warnings"], console)
 
 
@@ -321,7 +326,7 @@ def _energy_by_component(report: Json) -> Table:
         joules = part_of(part, energy["total"])
         table.add_row(name, si(joules, "J"), *_share(joules, energy["total"]))
     table.add_section()
-    table.add_row("total", si(energy["total"], "J"), "", "", style="bold")
+    table.add_row("total", si(energy["total"], "J") + mark(report, "energy_j.total"), "", "", style="bold")
     table.columns[-1].justify = "left"
     return table
 
@@ -361,12 +366,21 @@ def _share(part: float | None, total: float | None) -> tuple[str, str]:
 
 def _latency(report: Json) -> Table:
     table = new_table("Latency", "", "requests", *QUANTILES)
-    for kind in ("read", "write"):
+    for kind in KINDS:
         figures = at(report, "latency_ns", kind)
         if at(figures, "count"):
-            cells = (duration(figures.get(key)) for key in QUANTILES.values())
+            keys = {key: f"latency_ns.{kind}.{key}" for key in QUANTILES.values()}
+            cells = (duration(figures.get(key)) + mark(report, path) for key, path in keys.items())
             table.add_row(kind, count(figures["count"]), *cells)
     return table
+
+
+def marks_shown(report: Json) -> Iterator[str]:
+    """The marks of the figures that a page shows."""
+    yield from (NOT_STEADY for doubt in report.get("not_steady") or [] if doubt["keys"])
+    counts = [at(report, "latency_ns", kind, "count") for kind in KINDS]
+    counts += [origin["latency_ns"]["all"]["count"] for origin in report.get("origins") or []]
+    yield from (TOO_SHORT for one in counts for name in ("p95", "p99", "p99_9") if marks_of_quantile(one, name))
 
 
 _ORIGINS_SHOWN = 8
@@ -376,16 +390,29 @@ def _origins(origins: list[Json]) -> Table:
     """The origins with the most requests, and how many more there are."""
     first = sorted(origins, key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
     kinds = dict.fromkeys(origin["kind"] for origin in first if origin["kind"] != "others")
-    table = new_table("By origin", " or ".join(kinds), "requests", "bytes", "from", "until", "mean", "p99")
+    flushes = any(at(origin, "latency_ns", "flush", "count") for origin in first)
+    heads = ("requests", "bytes", "IOPS", "MB/s", "from", "until", "mean", "p99", *(["flush p99"] if flushes else []))
+    table = new_table("By origin", " or ".join(kinds), *heads)
     foldable(table, 0)
     for origin in first:
         latency = origin["latency_ns"]["all"]
-        cells = (count(origin["requests"]), _share(origin["bytes_share"], 1.0)[0])
-        times = (duration(ns) for ns in (origin.get("start_ns"), origin.get("end_ns"), latency["mean"], latency["p99"]))
+        cells = (count(origin["requests"]), _share(origin["bytes_share"], 1.0)[0], *speed(origin))
+        times = [duration(ns) for ns in (origin.get("start_ns"), origin.get("end_ns"), latency["mean"])]
+        times.append(duration(latency["p99"]) + marks_of_quantile(latency["count"], "p99"))
+        if flushes:
+            of_flush = at(origin, "latency_ns", "flush") or {}
+            times.append(duration(of_flush.get("p99")) + marks_of_quantile(of_flush.get("count"), "p99"))
         table.add_row(Text(origin["name"]), *cells, *times)
     if more := len(origins) - len(first):
         table.add_row(Text(f"and {more} more, in report.json", "dim"))
     return table
+
+
+def speed(origin: Json) -> tuple[str, str]:
+    """Requests and 10^6 bytes per second of an origin; dashes in a report of an older version."""
+    if origin.get("iops") is None:
+        return NOTHING, NOTHING
+    return count(origin["iops"]), number(origin["read_mb_s"] + origin["write_mb_s"], 1)
 
 
 def _before_the_drive(report: Json) -> Iterator[Table]:
@@ -444,8 +471,10 @@ def _figures(report: Json) -> Table:
 
 def _performance(report: Json) -> Iterator[tuple[str, str]]:
     if through := report["throughput"]:
-        yield "throughput", f"{count(through['iops'])} IOPS"
-        yield "read, write", f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
+        doubt = mark(report, "throughput.iops")
+        yield "throughput", f"{count(through['iops'])} IOPS{doubt}"
+        rates = f"{number(through['read_mb_s'], 1)}, {number(through['write_mb_s'], 1)} MB/s"
+        yield "read, write", f"{rates}{doubt}"
     if "flash" in report:
         yield from _of_flash(report)
     if array := report.get("array"):
@@ -490,17 +519,24 @@ def _of_array(array: Json) -> Iterator[tuple[str, str]]:
 
 def _of_flash(report: Json) -> Iterator[tuple[str, str]]:
     flash, erases = report["flash"], at(report, "wear", "erase_count")
-    yield "write amplification", number(flash["write_amplification"])
+    yield "write amplification", number(flash["write_amplification"]) + mark(report, "flash.write_amplification")
     yield from _amplification(flash)
-    yield "flash reads", count(flash["reads"]["total"])
-    yield "flash programs", count(flash["programs"]["total"])
-    yield "flash erases", count(flash["erases"]["total"])
+    for name in ("reads", "programs", "erases"):
+        yield f"flash {name}", count(flash[name]["total"]) + mark(report, f"flash.{name}.total")
+    if spare := report.get("spare"):
+        yield "spare flash, usable", spare_flash(spare)
     if buffer := report.get("write_buffer"):
         coalesced, hits = count(buffer["writes_coalesced"]), count(buffer["read_hits"])
         yield "write buffer", f"{coalesced} of {count(buffer['writes'])} writes coalesced, {hits} read hits"
     if erases:
         mean = erases["mean"]
         yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']})"
+
+
+def spare_flash(spare: Json) -> str:
+    """Write the over-provisioning that was asked for and that collection can use, as ratios to the host's bytes."""
+    asked, effective = spare["asked_op_ratio"], spare["effective_op_ratio"]
+    return f"{percent(asked)} asked, {percent(effective)}"
 
 
 def _replay(replay: Json) -> Iterator[tuple[str, str]]:
@@ -533,7 +569,8 @@ def _lifetime(lifetime: Json, report: Json) -> Text:
     if not mean:
         return text.append(lifetime["reason"] or NOTHING)
     written = f", {number(mean['tbw'], 1)} TBW" if mean["tbw"] is not None else ""
-    text.append(f"{years(mean['years'])}{written} by mean wear", "default")
+    doubt = mark(report, "lifetime.mean_wear")
+    text.append(f"{years(mean['years'])}{written}{doubt} by mean wear", "default")
     if worst:
         text.append(f"; {years(worst['years'])} by the worst block", "default")
         if at(report, "config", "wear", "policy") == "none" and worst["years"] < mean["years"] / _UNEVEN:
@@ -559,15 +596,16 @@ def _amperes(milliamperes: float | None) -> str:
 
 def _power(report: Json) -> Iterator[tuple[str, str]]:
     power, efficiency = report["power_w"], report["efficiency"]
-    yield "mean power", si(power["mean"], "W")
+    yield "mean power", si(power["mean"], "W") + mark(report, "power_w.mean")
     yield "peak power", si(power["peak"], "W")
     yield "peak current", _peak_current(report)
     yield "worst 100 µs, 1 s", f"{si(power.get('max_100us'), 'W')}, {si(power.get('max_1s'), 'W')}"
-    yield "efficiency", f"{number(efficiency['mb_per_j'], 1)} MB/J"
-    yield "energy per GB", si(efficiency["j_per_gb"], "J")
-    yield "per TB written", si(efficiency.get("j_per_tb_written"), "J")
-    yield "a month of this", kwh(efficiency.get("kwh_per_month"))
-    yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS"
+    doubt = mark(report, "efficiency.j_per_gb")
+    yield "efficiency", f"{number(efficiency['mb_per_j'], 1)} MB/J{doubt}"
+    yield "energy per GB", si(efficiency["j_per_gb"], "J") + doubt
+    yield "per TB written", si(efficiency.get("j_per_tb_written"), "J") + doubt
+    yield "a month of this", kwh(efficiency.get("kwh_per_month")) + doubt
+    yield "per watt", f"{count(efficiency['iops_per_w'])} IOPS{doubt}"
     if "parallelism" in report:
         busy = at(report, "parallelism", "mean_active_dies")
         yield "busy dies", number(busy and abs(busy), 2)

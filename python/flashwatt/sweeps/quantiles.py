@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
 
-KINDS = ("read", "write", "map_read", "map_write_first", "map_write_last")
+KINDS = ("read", "write", "flush", "map_read", "map_write_first", "map_write_last")
 
 
 class Pooled:

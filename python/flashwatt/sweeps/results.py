@@ -18,6 +18,7 @@ from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
 from flashwatt.base.units import setting
+from flashwatt.report.doubts import mark
 from flashwatt.report.earlier import read_as_today
 from flashwatt.report.keys import figures, is_figure, meanings
 from flashwatt.report.metrics import HEADLINES, OF_CUTS, OF_FILES, flat, listed, listed_parts
@@ -27,7 +28,7 @@ from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.statistics import pareto, student_t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
     from flashwatt.base.files import Json
@@ -120,6 +121,23 @@ class Results:
         runs = self._distinct(self._made())
         counts = runs.group_by(self.keys).len() if self.keys else runs.select(pl.len())
         return int(counts["len"].max() or 0)  # type: ignore[arg-type]
+
+    def doubts(self, *, per_run: bool = False) -> Callable[[Mapping[str, Any], str], str]:
+        """Give the marks (`†`, `‡`) of a figure in a row of `runs` or `summary`: those of any of its runs."""
+        reports: dict[str, list[Json]] = {}
+        for point, line in self._lines:
+            content = _content(line)
+            reports.setdefault(self._row_key(point, content["seed"] if per_run else None), []).append(content["report"])
+
+        def of(row: Mapping[str, Any], key: str) -> str:
+            there = reports.get(self._row_key(row, row.get("seed") if per_run else None), [])
+            found = "".join(mark(one, key) for one in there)
+            return "".join(dict.fromkeys(found))
+
+        return of
+
+    def _row_key(self, row: Mapping[str, Any], seed: int | None) -> str:
+        return repr([*(row.get(key) for key in self.keys), seed])
 
     def runs(self, metrics: Sequence[str] | None = None) -> pl.DataFrame:
         """One row for each run: the grid's keys, `seed`, `status`, `warnings` (how many), and these figures.
@@ -281,11 +299,11 @@ class Results:
         metrics = self.headlines if metrics is None else metrics
         called = self.labelled(labels)
         if per_run:
-            return points_table(self.runs(metrics), self.keys, metrics, "one row for each run", called)
+            return points_table(self.runs(metrics), self.keys, metrics, "one row for each run", called, self.doubts(per_run=True))
         said = (
             f"means over {self.replicates} seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
         )
-        return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said, called)
+        return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said, called, self.doubts())
 
     def differences_to_latex(
         self,

@@ -9,8 +9,10 @@ from rich.text import Text
 
 from flashwatt.base.labels import Labels
 from flashwatt.base.units import count
-from flashwatt.report.comparable import distinct_warnings, map_unit_bytes, unlike_map_units
+from flashwatt.report.comparable import distinct_warnings, map_unit_bytes, unlike_host_rules, unlike_map_units
+from flashwatt.report.doubts import NOT_STEADY, TOO_SHORT, is_wide, legend
 from flashwatt.report.metrics import metric_of, resolution, with_interval
+from flashwatt.report.report import content_of
 from flashwatt.report.table import emit, show_warnings
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_names, stdout
 from flashwatt.sweeps.seeds import varied_by_seeds
@@ -47,10 +49,13 @@ def show_summary(
     fixed = [one for one in fixed if one.varies]
     shown = [one for one in figures if one.varies] or figures
     hidden = emit_columns([*keys, *fixed], shown, console, whole=bool(metrics))
-    for line in (*_said_once(same, hidden), _explained(results, per_run=per_run)):
+    marks = [mark for one in figures for cell in one.cells for mark in (NOT_STEADY, TOO_SHORT) if mark in cell]
+    doubts = legend(marks, [content_of(one.report) for one in results])
+    for line in (*_said_once(same, hidden), *doubts, _explained(results, per_run=per_run)):
         emit(console, Text(line, "dim"))
     units = {f"{one.point}": map_unit_bytes(one.report) for one in results}
-    show_warnings([*unlike_map_units(units), *distinct_warnings(one.report.warnings for one in results)], console)
+    rules = unlike_host_rules({f"{one.point}": content_of(one.report)["config"] for one in results})
+    show_warnings([*unlike_map_units(units), *rules, *distinct_warnings(one.report.warnings for one in results)], console)
 
 
 def html_of(results: Results) -> str:
@@ -76,8 +81,13 @@ def _columns(
     there = [key for key in chosen if metrics or frame[_values(key, per_run=per_run)].count()]
     if not metrics:
         there.sort(key=lambda key: nearly_equal(row[_values(key, per_run=per_run)] for row in rows))
+    doubts = results.doubts(per_run=per_run)
     figures = [
-        Column(key, labels.name(key, name), [_figure(row, key, per_run=per_run) for row in rows])
+        Column(
+            key,
+            labels.name(key, name),
+            [_figure(row, key, per_run=per_run) + doubts(row, key) for row in rows],
+        )
         for key, name in zip(there, short_names(there), strict=True)
     ]
     return key_columns(results.keys, rows, labels), list(_fixed(results, rows, per_run=per_run)), figures
@@ -134,4 +144,4 @@ def _figure(row: dict[str, Any], key: str, *, per_run: bool) -> str:
     mean, half = row[f"{key}.mean"], row[f"{key}.ci95"]
     if mean and half is not None and half < resolution(key) * mean:
         return with_interval(metric, mean, resolution(key) * mean).replace("± ", "±<")
-    return with_interval(metric, mean, half)
+    return with_interval(metric, mean, half) + (TOO_SHORT if is_wide(mean, half) else "")

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashwatt.base.digits import changes
 from flashwatt.report import latex
 from flashwatt.report.axes import heads
+from flashwatt.report.doubts import TOO_SHORT, is_wide, legend
 from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.sweeps.columns import in_words
 from flashwatt.sweeps.paired import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
     from flashwatt.base.labels import Labels
 
 
-def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str], comment: str, labels: Labels) -> str:
+def points_table(
+    frame: pl.DataFrame,
+    keys: Sequence[str],
+    metrics: Sequence[str],
+    comment: str,
+    labels: Labels,
+    doubts: Callable[[Mapping[str, Any], str], str],
+) -> str:
     """Write a frame as `Results.summary` or `Results.runs` gives it.
 
     Keys that have one value in all rows are left out, unless all of them do, and so is the number of runs. Each figure
-    has one unit for the whole column; a figure without any value has no column.
+    has one unit for the whole column; a figure without any value has no column. `doubts` gives the marks of a figure.
     """
     varying = [key for key in keys if frame[key].n_unique() > 1] or list(keys)
     others = [key for key in ("seed", "runs") if key in frame.columns and frame[key].n_unique() > 1]
     columns = [*_keys(frame, varying, labels), *((key, [str(one) for one in frame[key]]) for key in others)]
+    shown: list[str] = []
     for name in metrics:
         of_mean = f"{name}.mean" in frame.columns
         means = frame[f"{name}.mean" if of_mean else name].to_list()
@@ -38,9 +47,24 @@ def points_table(frame: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str
                 halves = [half if half is None else max(half, resolution(name) * mean) for mean, half in pairs]
             metric = metric_of(name)
             unit, cells = latex.numbers(metric, means, halves)
+            marks = _marks(frame, name, doubts, zip(means, halves or [None] * len(means), strict=True))
+            shown += marks
+            cells = [cell + latex.escape(one) for cell, one in zip(cells, marks, strict=True)]
             columns.append((latex.heading(_title(name, metrics, labels), unit), cells))
     rows = list(zip(*(cells for _, cells in columns), strict=True))
-    return latex.table([head for head, _ in columns], [rows], comment)
+    return latex.table([head for head, _ in columns], [rows], "\n".join([comment, *legend(shown)]))
+
+
+def _marks(
+    frame: pl.DataFrame,
+    name: str,
+    doubts: Callable[[Mapping[str, Any], str], str],
+    intervals: Iterable[tuple[float | None, float | None]],
+) -> list[str]:
+    """The marks of a figure in each row: those of its runs, and that of an interval that is too wide."""
+    found = [doubts(row, name) for row in frame.to_dicts()]
+    wide = [is_wide(*pair) for pair in intervals]
+    return [one + TOO_SHORT * (is_so and TOO_SHORT not in one) for one, is_so in zip(found, wide, strict=True)]
 
 
 def _keys(frame: pl.DataFrame, keys: Sequence[str], labels: Labels) -> Iterator[tuple[str, list[str]]]:

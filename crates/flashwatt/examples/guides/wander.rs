@@ -46,7 +46,8 @@ impl Scheme for Wander {
     fn room(settings: &Settings, size: &DriveSize) -> Room {
         let blocks = size.dies * size.data_blocks_per_die() + u128::from(settings.spare_blocks);
         let what = format!("whole blocks for the host's data and {} more", settings.spare_blocks);
-        Room { pages: blocks * size.pages_per_block, what }
+        let idle_pages = size.rounding_pages() + u128::from(settings.spare_blocks) * size.pages_per_block;
+        Room { pages: blocks * size.pages_per_block, idle_pages, what }
     }
 
     fn new(_settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {

@@ -238,8 +238,9 @@ fn with_kept(room: Room, geometry: &FlashShape, blocks: u128, what: &str) -> Roo
     if blocks == 0 {
         return room;
     }
-    let pages = room.pages + u128::from(geometry.dies()) * blocks * u128::from(geometry.pages_per_block);
-    Room { pages, what: format!("{}, and {blocks} of each die for {what}", room.what) }
+    let kept = u128::from(geometry.dies()) * blocks * u128::from(geometry.pages_per_block);
+    let (pages, idle_pages) = (room.pages + kept, room.idle_pages + kept);
+    Room { pages, idle_pages, what: format!("{}, and {blocks} of each die for {what}", room.what) }
 }
 
 impl Spare {

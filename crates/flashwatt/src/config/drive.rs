@@ -101,6 +101,15 @@ impl Drive {
         }
     }
 
+    /// Whether it has rotating parts, as a disk has, and an array with a disk among its members.
+    pub fn is_rotational(&self) -> bool {
+        match self {
+            Drive::Ssd(_) => false,
+            Drive::Hdd(_) => true,
+            Drive::Array(table) => table.array.drives.iter().any(Drive::is_rotational),
+        }
+    }
+
     /// What it is, for messages about what needs another kind.
     pub fn kind(&self) -> &'static str {
         match self {

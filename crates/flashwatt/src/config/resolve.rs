@@ -53,7 +53,7 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw, member_of: &mut MemberOf) -> O
     let Resolved { drive, logical_bytes, queue_depth } = array::array(c, &raw.array, one, member_of);
     let bounds = Bounds { logical_bytes, queue_depth, has_scheduler: false };
     c.rules.default_is("workload", MODELS[0].name);
-    let host = host::host(c, &raw.host, &bounds);
+    let host = host::host(c, &raw.host, &bounds, drive.as_ref().is_some_and(Drive::is_rotational));
     let replay = replay::replay(c, raw, logical_bytes);
     let before_bytes = host.as_ref().map_or(0, |host| host.partition_offset_bytes()) + replay.offset_bytes();
     let partition_bytes = logical_bytes.saturating_sub(before_bytes);

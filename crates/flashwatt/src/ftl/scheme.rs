@@ -121,6 +121,19 @@ pub struct DriveSize {
 }
 
 impl DriveSize {
+    /// Pages without data when collection chooses a victim and keeps up with the host: with a low watermark of n blocks a die has
+    /// n - 1 erased blocks and the one that the host has just opened. If collection fills a block of its own, half of that is free
+    /// on average.
+    pub fn watermark_pages(&self, separate_frontiers: bool) -> u128 {
+        let halves = 2 * u128::from(self.low_watermark_blocks) + u128::from(separate_frontiers);
+        self.dies * halves * self.pages_per_block / 2
+    }
+
+    /// Pages that blocks for one range of addresses have beyond the host's.
+    pub fn rounding_pages(&self) -> u128 {
+        (self.dies * self.data_blocks_per_die() * self.pages_per_block).saturating_sub(self.logical_pages)
+    }
+
     /// Blocks for the host's data, evenly over the dies, if each block holds pages of one range of addresses only.
     pub fn data_blocks_per_die(&self) -> u128 {
         self.logical_pages.div_ceil(self.pages_per_block).div_ceil(self.dies)
@@ -132,6 +145,9 @@ impl DriveSize {
 pub struct Room {
     /// Physical pages, including those for the host's data.
     pub pages: u128,
+    /// Pages that hold no data of the host in steady operation, nor data that became obsolete: those of blocks that collection or
+    /// merges keep erased, of the map, and of blocks that a page range of the host fills in part.
+    pub idle_pages: u128,
     /// Its parts, for messages: `in each of 4 dies the low watermark and one more`.
     pub what: String,
 }

@@ -42,6 +42,8 @@ pub struct Completed {
     pub writes: Histogram,
     /// Latencies of trims and flushes.
     pub others: Histogram,
+    /// Latencies of flushes alone.
+    pub flush_times: Histogram,
     /// Number of trims.
     pub trims: u64,
     /// Number of flushes.
@@ -83,6 +85,7 @@ impl Completed {
             reads: self.reads.plus(&next.reads),
             writes: self.writes.plus(&next.writes),
             others: self.others.plus(&next.others),
+            flush_times: self.flush_times.plus(&next.flush_times),
             trims: self.trims + next.trims,
             flushes: self.flushes + next.flushes,
             read_bytes: self.read_bytes + next.read_bytes,
@@ -129,6 +132,7 @@ impl Completed {
             }
             RequestKind::Flush => {
                 self.others.add(latency);
+                self.flush_times.add(latency);
                 self.flushes += 1;
             }
         }

@@ -151,7 +151,7 @@ pub(crate) fn report<D: Reported>(
     let (counted, _) = outcome.counted(config.run.count_drain);
     let array = array_of(config);
     let mut reports = vec![None; array.drives.len()];
-    let (mut energies, mut warnings, mut supply_mv) = (Vec::new(), Vec::new(), 0);
+    let (mut energies, mut warnings, mut not_steady, mut supply_mv) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (place, device, config) in members(raid, config) {
         let of_member = outcome.of_member(place);
         let Some(figures) = counted.figures.members.get(place).and_then(Option::as_ref) else { continue };
@@ -160,6 +160,7 @@ pub(crate) fn report<D: Reported>(
         energies.push((MEMBERS[place], joules));
         supply_mv = supply_mv.max(report.supply_mv);
         warnings.extend(report.warnings.iter().map(|warning| format!("{}: {warning}", MEMBERS[place])));
+        not_steady.extend(report.not_steady.into_iter().filter_map(|doubt| doubt.of_member(MEMBERS[place])));
         reports[place] = Some(member(place, &config, figures, joules, report.sections));
     }
     let energy_j = ComponentEnergies { total: energies.iter().map(|(_, joules)| joules).sum(), components: energies };
@@ -168,6 +169,7 @@ pub(crate) fn report<D: Reported>(
     DeviceReport {
         supply_mv,
         warnings,
+        not_steady,
         sections: Sections::Array(Box::new(ArrayReport { array: section, energy_j, members: reports })),
         host: None,
         latency_histogram: super::LatencyHistogram::default(),

@@ -78,6 +78,7 @@ pub(crate) fn report(hdd: &Hdd, config: &Config, outcome: &Outcome<HddFigures>) 
     let warning = format!("trims: {trims} had no effect: a disk has no use for them");
     DeviceReport {
         supply_mv: hdd.parts().supply_mv(),
+        not_steady: Vec::new(),
         warnings: if trims > 0 { vec![warning] } else { Vec::new() },
         sections: Sections::Hdd(Box::new(HddReport { energy_j, hdd: section })),
         host: None,

@@ -19,6 +19,7 @@ use crate::units::Nanos;
 
 pub mod array;
 pub mod array_lifetime;
+mod doubts;
 pub mod files;
 pub mod hdd;
 pub mod host;
@@ -28,17 +29,20 @@ mod outside;
 mod power_cuts;
 mod replay;
 mod reported;
+mod spare;
 pub mod ssd;
 
 pub use array::ArrayReport;
+pub use doubts::Doubt;
 pub use files::FilesReport;
 pub use hdd::HddReport;
 pub use host::HostReport;
-pub use origins::OriginReport;
+pub use origins::{OriginReport, Rates};
 pub(crate) use outside::{OUTSIDE, outside};
 pub use power_cuts::{CutSpread, PowerCutsReport};
 pub use replay::ReplayReport;
 pub use reported::{Recorded, Reported};
+pub use spare::SpareReport;
 pub use ssd::SsdReport;
 
 /// The version of the report format. It rises when a key changes its meaning or disappears; new keys alone do not raise
@@ -63,6 +67,8 @@ pub struct Report {
     pub status: String,
     /// Warnings: records skipped or folded, figures that do not apply.
     pub warnings: Vec<String>,
+    /// Figures that are not steady, and why.
+    pub not_steady: Vec<Doubt>,
     /// The whole configuration, every default filled in.
     pub config: Config,
     /// SHA-256 of the configuration.
@@ -115,6 +121,8 @@ pub struct DeviceReport {
     pub supply_mv: u32,
     /// Warnings about these figures.
     pub warnings: Vec<String>,
+    /// Figures that are not steady, and why.
+    pub not_steady: Vec<Doubt>,
     /// Its own sections.
     pub sections: Sections,
     /// The block layer before it, if there is one.
@@ -151,6 +159,7 @@ impl DeviceReport {
         DeviceReport {
             supply_mv: accounts.parts().supply_mv(),
             warnings: Vec::new(),
+            not_steady: Vec::new(),
             sections: Sections::ReportInput(PartsReport { energy_j }),
             host: None,
             latency_histogram: LatencyHistogram::default(),
@@ -174,7 +183,11 @@ impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let timed = self.replay.is_none();
-        entries!(map, self, schema, version, status, warnings, config, config_sha256, seed);
+        entries!(map, self, schema, version, status, warnings);
+        if !self.not_steady.is_empty() {
+            entries!(map, self, not_steady);
+        }
+        entries!(map, self, config, config_sha256, seed);
         if self.snapshot.is_some() {
             entries!(map, self, snapshot);
         }
@@ -195,7 +208,7 @@ impl Serialize for Report {
         timed_entries!(map, timed, self, throughput);
         match &self.device {
             Sections::Ssd(ssd) => {
-                entries!(map, ssd, flash, wear);
+                entries!(map, ssd, flash, spare, wear);
                 timed_entries!(map, timed, ssd, lifetime);
                 entries!(map, ssd, ftl, gc, write_buffer);
                 timed_entries!(map, timed, ssd, energy_j, energy_by_cause_j, energy_total_j);
@@ -231,7 +244,7 @@ impl Sections {
     fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Sections::Ssd(ssd) => {
-                entries!(map, ssd, flash, wear, lifetime, ftl, gc, write_buffer, energy_j, energy_by_cause_j);
+                entries!(map, ssd, flash, spare, wear, lifetime, ftl, gc, write_buffer, energy_j, energy_by_cause_j);
                 entries!(map, ssd, energy_total_j, parallelism, ledger, drain_ledger);
             }
             Sections::Hdd(disk) => {
@@ -299,11 +312,19 @@ pub struct LatencyReport {
     pub all: Latency,
     pub read: Latency,
     pub write: Latency,
+    /// Of flushes; none if none completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Latency>,
 }
 
 impl LatencyReport {
     fn new(done: &Completed) -> Self {
-        LatencyReport { all: done.all().summary(), read: done.reads.summary(), write: done.writes.summary() }
+        LatencyReport {
+            all: done.all().summary(),
+            read: done.reads.summary(),
+            write: done.writes.summary(),
+            flush: (done.flushes > 0).then(|| done.flush_times.summary()),
+        }
     }
 }
 
@@ -315,6 +336,9 @@ pub struct LatencyHistogram {
     pub read: Bars,
     /// Writes of the host, from arrival to completion.
     pub write: Bars,
+    /// Flushes of the host, from arrival to completion; none if none completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Bars>,
     /// Reads of translation pages, from planning to end.
     pub map_read: Bars,
     /// Writes of all copies of a translation page, from planning to the end of the first copy.
@@ -394,16 +418,16 @@ impl Report {
         let ReportInput { config, workload, outcome, device, series, edges, latency_histogram, mut warnings, snapshot } =
             parts;
         let (counted, done) = outcome.counted(config.run.count_drain);
-        let DeviceReport { supply_mv, warnings: of_device, sections, host, latency_histogram: histogram } =
-            device.report(config, &outcome);
+        let of_device = device.report(config, &outcome);
+        let DeviceReport { supply_mv, sections, host, latency_histogram: histogram, mut not_steady, .. } = of_device;
         let replay = ReplayReport::new(config, &done, &sections);
         warnings.extend(replay.as_ref().map(ReplayReport::reason));
         let drain_j = outcome.drain.as_ref().map_or(0.0, |drain| device.energy_j(config, &drain.figures));
         let total_j = device.energy_j(config, &counted.figures);
         let window = window_report(&outcome, drain_j, config);
         warnings.extend(workload.warnings());
-        warnings.extend(of_device);
-        let origins = origins::report(&workload.origins(), &done).filter(|_| replay.is_none());
+        warnings.extend(of_device.warnings);
+        let origins = origins::report(&workload.origins(), &done, seconds(counted.elapsed_ns())).filter(|_| replay.is_none());
         warnings.extend(origins.as_deref().and_then(origins::others));
         let host_settings = config.host.iter();
         warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));
@@ -411,17 +435,21 @@ impl Report {
         warnings.extend(deeper_than_the_drive(config));
         warnings.extend(took_no_time(&counted, &done));
         let latency_ns = LatencyReport::new(&done);
-        warnings.extend(overloaded(config, counted.elapsed_ns(), &latency_ns.all));
+        let overload = overloaded(config, counted.elapsed_ns(), &latency_ns.all);
+        not_steady.extend(overload.iter().map(|_| Doubt::new("requests arrived faster than served", &[&OF_QUEUES])));
+        warnings.extend(overload);
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
         let throughput = throughput(&counted, &done);
         let mean_w = if throughput.simulated_s > 0.0 { total_j / throughput.simulated_s } else { 0.0 };
         let reading = counted.reading.clone().unwrap_or_default();
-        let histogram = LatencyHistogram { read: done.reads.bars(), write: done.writes.bars(), ..histogram };
+        let flush = (done.flushes > 0).then(|| done.flush_times.bars());
+        let histogram = LatencyHistogram { read: done.reads.bars(), write: done.writes.bars(), flush, ..histogram };
         Report {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             status: status(&outcome.end),
             warnings,
+            not_steady,
             snapshot,
             config_sha256: config.sha256(),
             seed: config.run.seed,
@@ -537,6 +565,9 @@ fn took_no_time<F: Figures>(counted: &Window<F>, done: &Completed) -> Option<Str
     })
 }
 
+/// Figures that grow with the length of a run while requests arrive faster than they are served.
+const OF_QUEUES: [&str; 3] = ["latency_ns", "origins", "host"];
+
 /// Nothing is said about overload of a run with fewer requests.
 const OVERLOAD_REQUESTS_MIN: u64 = 1_000;
 /// A drive in which more than this share of the run's requests wait on average is overloaded.
@@ -592,13 +623,8 @@ fn window_report<F: Figures>(outcome: &Outcome<F>, drain_energy_j: f64, config: 
 
 fn throughput<F: Figures>(counted: &Window<F>, done: &Completed) -> Throughput {
     let simulated_s = seconds(counted.elapsed_ns());
-    let per_s = |x: f64| if simulated_s > 0.0 { x / simulated_s } else { 0.0 };
-    Throughput {
-        simulated_s,
-        iops: per_s(done.requests() as f64),
-        read_mb_s: per_s(done.read_bytes as f64 * 1e-6),
-        write_mb_s: per_s(done.write_bytes as f64 * 1e-6),
-    }
+    let Rates { iops, read_mb_s, write_mb_s } = Rates::new(done, simulated_s);
+    Throughput { simulated_s, iops, read_mb_s, write_mb_s }
 }
 
 impl Efficiency {

@@ -37,8 +37,32 @@ pub struct OriginReport {
     pub write_bytes: u64,
     /// Share of the bytes read and written by all origins; none if there were none.
     pub bytes_share: Option<f64>,
+    /// Its requests over the whole window, which the origins share: their rates add up to those of all requests.
+    #[serde(flatten)]
+    pub rates: Rates,
     /// From a request's arrival to its completion.
     pub latency_ns: LatencyReport,
+}
+
+/// Requests over time; megabytes are 10^6 bytes.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Rates {
+    pub iops: f64,
+    pub read_mb_s: f64,
+    pub write_mb_s: f64,
+}
+
+impl Rates {
+    /// Those of a window of that length.
+    pub(super) fn new(done: &Completed, window_s: f64) -> Self {
+        let per_s = |x: f64| if window_s > 0.0 { x / window_s } else { 0.0 };
+        Rates {
+            iops: per_s(done.requests() as f64),
+            read_mb_s: per_s(done.read_bytes as f64 * 1e-6),
+            write_mb_s: per_s(done.write_bytes as f64 * 1e-6),
+        }
+    }
 }
 
 fn kind<S: Serializer>(kind: &Option<OriginKind>, to: S) -> Result<S::Ok, S::Error> {
@@ -48,19 +72,25 @@ fn kind<S: Serializer>(kind: &Option<OriginKind>, to: S) -> Result<S::Ok, S::Err
     }
 }
 
+/// What all origins have in common: the bytes of all of them, and the length of the window in s.
+struct All {
+    bytes: u64,
+    window_s: f64,
+}
+
 /// Figures of each origin with a completed request, in the order of their numbers; `None` for fewer than two.
-pub(super) fn report(names: &[OriginName], done: &Completed) -> Option<Vec<OriginReport>> {
-    let all_bytes = done.read_bytes + done.write_bytes;
+pub(super) fn report(names: &[OriginName], done: &Completed, window_s: f64) -> Option<Vec<OriginReport>> {
+    let all = All { bytes: done.read_bytes + done.write_bytes, window_s };
     let own = done.by_origin.own().map(|(origin, completed)| {
         let number = usize::from(origin.0);
         let unnamed = || OriginName { name: number.to_string(), kind: OriginKind::Number };
         let OriginName { name, kind } = names.get(number).cloned().unwrap_or_else(unnamed);
-        OriginReport::new(name, Some((kind, origin.0)), completed, all_bytes)
+        OriginReport::new(name, Some((kind, origin.0)), completed, &all)
     });
     let mut origins: Vec<OriginReport> = own.collect();
     origins.retain(|origin| origin.requests > 0);
     let others = done.by_origin.others();
-    origins.extend(others.map(|others| OriginReport::new("others".into(), None, others, all_bytes)));
+    origins.extend(others.map(|others| OriginReport::new("others".into(), None, others, &all)));
     (origins.len() > 1).then_some(origins)
 }
 
@@ -85,7 +115,7 @@ pub(super) fn unused_priorities<F>(host: &Host, names: &[OriginName], outcome: &
 }
 
 impl OriginReport {
-    fn new(name: String, known: Option<(OriginKind, u16)>, done: &Completed, all_bytes: u64) -> Self {
+    fn new(name: String, known: Option<(OriginKind, u16)>, done: &Completed, all: &All) -> Self {
         let bytes = done.read_bytes + done.write_bytes;
         OriginReport {
             name,
@@ -100,7 +130,8 @@ impl OriginReport {
             flushes: done.flushes,
             read_bytes: done.read_bytes,
             write_bytes: done.write_bytes,
-            bytes_share: (all_bytes > 0).then(|| bytes as f64 / all_bytes as f64),
+            bytes_share: (all.bytes > 0).then(|| bytes as f64 / all.bytes as f64),
+            rates: Rates::new(done, all.window_s),
             latency_ns: LatencyReport::new(done),
         }
     }

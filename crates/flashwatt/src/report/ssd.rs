@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::doubts::{Doubt, ENERGY, RATES, WRITES};
 use super::lifetime::{Lifetime, Worn};
-use super::{DeviceReport, LatencyHistogram, Sections, seconds};
+use super::{DeviceReport, LatencyHistogram, Sections, SpareReport, seconds};
 use crate::accounts::{BufferCounts, HostWrites, SsdFigures};
 use crate::config::Config;
 use crate::device::Array;
@@ -28,6 +29,8 @@ use crate::units::Nanos;
 pub struct SsdReport {
     /// Flash operations.
     pub flash: Flash,
+    /// Over-provisioning, and what collection can use of it.
+    pub spare: SpareReport,
     /// Wear since the start of the run; and the wear in the snapshot that it began from.
     pub wear: Wear,
     /// The life of the drive at the wear of the window.
@@ -253,6 +256,7 @@ pub(crate) fn report(
     let drain = outcome.drain.as_ref().map(|drain| &drain.figures.ledger);
     let Priced { energy_j, by_cause, map_j, totals_j, .. } = price::price(&figures.ledger, &table);
     let (flash, wear) = (flash(figures, firmware, config), wear(array));
+    let spare = SpareReport::new(config, firmware.blocks.geometry(), gc(figures).mean_valid_fraction);
     let worn = Worn {
         rated_cycles: config.ssd().device.nand.rated_cycles,
         flash: &flash,
@@ -266,10 +270,12 @@ pub(crate) fn report(
     DeviceReport {
         host: None,
         supply_mv: table.supply_mv,
-        warnings: warnings(figures, config, firmware),
+        warnings: warnings(figures, config, firmware, &spare),
+        not_steady: doubts(figures, config, firmware),
         sections: Sections::Ssd(Box::new(SsdReport {
             lifetime: Lifetime::new(&worn),
             flash,
+            spare,
             wear,
             ftl: ftl(figures, firmware, config, map_j),
             gc: gc(figures),
@@ -298,7 +304,7 @@ fn map_histogram(figures: &SsdFigures) -> LatencyHistogram {
     }
 }
 
-fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<String> {
+fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware, spare: &SpareReport) -> Vec<String> {
     let mut warnings = Vec::new();
     let ([dram_ns, link_ns], total) = (figures.given_ns, figures.ledger.total_ns());
     if total > 0 && dram_ns > total {
@@ -322,12 +328,30 @@ fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<S
         ));
     }
     warnings.extend(spare_flash(&config.ssd().device));
+    if figures.collection.victims > 0 {
+        warnings.extend(spare.eaten(config));
+    }
     warnings.extend(short_times(&config.ssd().device.timing));
     warnings.extend(unfinished(figures, firmware, config));
     warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
     warnings.extend(unsettled(figures, config.ssd().device.page_bytes));
     warnings.extend(whole_map_cached(config, firmware));
     warnings
+}
+
+/// Figures that a longer run would change. Each of these reasons has a warning of its own.
+fn doubts(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<Doubt> {
+    let pages = firmware.blocks.geometry().pages_per_block;
+    let of = |is_there: bool, why: &str, lists: &[&[&'static str]]| is_there.then(|| Doubt::new(why, lists));
+    let early = unfinished(figures, firmware, config).is_some();
+    let owes = collection_debt(figures, pages).is_some();
+    let changes = unsettled(figures, config.ssd().device.page_bytes).is_some();
+    let found = [
+        of(early, "writes were not on flash at the end", &[&WRITES, &ENERGY]),
+        of(owes, "collection fell behind", &[&WRITES, &RATES, &ENERGY]),
+        of(changes, "write amplification has not settled", &[&WRITES, &RATES, &ENERGY]),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// An `op_ratio` from which on a per cent sign may be missing.

@@ -183,3 +183,44 @@ fn write_amplification_that_has_not_settled() {
     assert!((f64::midpoint(first, second) / whole - 1.0).abs() < 0.02, "{warning}, {whole} in all");
     assert_eq!(after(600_000).warnings, [""; 0]);
 }
+
+/// Four dies of 40 blocks of 512 KiB for 64 MiB. A low watermark of 3 blocks keeps 2 erased, the one that the host opens, and half of
+/// the one that collection fills: 3.5 × 4 × 0.5 = 7 MiB of 80. So 73 - 64 = 9 MiB are left: 9 / 73 of the pages, as the victims show of
+/// a drive that keeps up.
+#[test]
+fn spare_flash_that_collection_can_use() {
+    let sets = [
+        "device.channels=2",
+        "device.ways=2",
+        "device.blocks_per_plane=20",
+        "device.op_ratio=0.25",
+        "run.precondition=steady",
+        "run.warmup.requests=2000",
+        "workload.uniform.requests=8000",
+        "workload.uniform.rate_per_s=60",
+    ];
+    let report = run(&sets);
+    let spare = &report.ssd().spare;
+    assert_eq!((spare.kept_bytes, spare.watermark_bytes), (7 << 20, 6 << 20));
+    assert_eq!((spare.op_ratio, spare.fraction, spare.asked_op_ratio), (0.25, 0.2, 0.25));
+    assert_eq!((spare.effective_op_ratio, spare.effective_fraction), (Some(9.0 / 64.0), Some(9.0 / 73.0)));
+    let measured = spare.measured_fraction.expect("there were victims");
+    assert!((measured * 73.0 / 9.0 - 1.0).abs() < 0.03, "{measured}");
+    assert!(!warns(&report, "the low watermark keeps"), "{:?}", report.warnings);
+    let eaten = run(&[&sets[..], &["gc.low_watermark_blocks=5"]].concat());
+    assert!(warns(&eaten, "keeps 5 of the 40 blocks of each die from data, 62 % of the spare flash"), "{:?}", eaten.warnings);
+    assert!(eaten.warnings.iter().any(|text| text.contains("device.pages_per_block = 32")), "{:?}", eaten.warnings);
+}
+
+/// What has a warning about it is marked: the keys of the figures that a longer run would change.
+#[test]
+fn figures_that_are_not_steady_are_named() {
+    let marked = |report: &Report| report.not_steady.iter().flat_map(|doubt| doubt.keys.clone()).collect::<Vec<_>>();
+    let early =
+        run(&["workload.uniform.queue_depth=64", "run.measure.requests=100", "run.precondition=empty"]);
+    assert!(marked(&early).contains(&"flash.write_amplification") && !marked(&early).contains(&"throughput"));
+    let flooded = run(&["workload.uniform.requests=2000", "run.count_drain=true", "workload.uniform.rate_per_s=1000000"]);
+    assert!(marked(&flooded).contains(&"latency_ns"), "{:?}", flooded.not_steady);
+    let calm = run(&["workload.uniform.requests=2000", "run.count_drain=true", "workload.uniform.rate_per_s=100"]);
+    assert_eq!(marked(&calm), [""; 0]);
+}

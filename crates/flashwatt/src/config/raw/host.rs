@@ -38,7 +38,8 @@ pub struct Host {
     /// that (false: NVMe, virtio) the next request leaves the scheduler while the drive is full: later ones neither join nor
     /// overtake it. Of today's schedulers only.
     pub dispatch_budget: Option<bool>,
-    /// Does the drive say of itself that it has rotating parts? `bfq` and `cfq` wait for a process's next request more often
+    /// Does the drive say of itself that it has rotating parts? Unless given, a disk does, an array with a disk does, and an SSD does
+    /// not. `bfq` and `cfq` wait for a process's next request more often
     /// then, and with schedulers of Linux 2.6.32 it decides `plug_requests`, unless that is given.
     pub rotational: Option<bool>,
     /// Where the partition begins on the drive, in sectors of 512 bytes: 63 for partitions of long ago, 2048 for today's. The

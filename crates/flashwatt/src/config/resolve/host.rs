@@ -24,13 +24,13 @@ struct Defaults {
     flush: FlushRule,
 }
 
-/// The block layer, if the configuration has one.
-pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds) -> Option<Host> {
+/// The block layer, if the configuration has one. `is_disk`: the drive has rotating parts.
+pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds, is_disk: bool) -> Option<Host> {
     let (entry, parameters) = chosen(c, "host.scheduler", raw.scheduler.as_ref(), "unknown scheduler", sched::REGISTRY);
     let defaults = if entry.build.generation == Generation::Single { SINGLE } else { MULTI };
     let queue_depth = c.number(field!("host", raw.queue_depth), bounds.queue_depth, 1..=QUEUE_DEPTH_MAX);
     check_depth(c, queue_depth, bounds.queue_depth);
-    let rotational = rotational(c, raw, entry);
+    let rotational = rotational(c, raw, entry, is_disk);
     let max_request_bytes =
         c.number(field!("host", raw.max_request_bytes), defaults.request_bytes, SECTOR_BYTES..=REQUEST_BYTES_MAX);
     let whole = max_request_bytes.is_multiple_of(SECTOR_BYTES);
@@ -88,18 +88,19 @@ fn dispatch_budget(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) 
     c.choice(field!("host", raw.dispatch_budget), true)
 }
 
-/// Schedulers of Linux 2.6.32 all plug on a disk, unless the user says when they plug.
-fn rotational(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) -> bool {
+/// Schedulers of Linux 2.6.32 all plug on a disk, unless the user says when they plug. That a disk is one may be said before any
+/// scheduler, so that a grid of schedulers may say it.
+fn rotational(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, is_disk: bool) -> bool {
     let is_single = entry.build.generation == Generation::Single;
-    if entry.build.tells_disks || (is_single && raw.plug_requests.is_none()) {
-        return c.choice(field!("host", raw.rotational), false);
+    if entry.build.tells_disks || (is_single && raw.plug_requests.is_none()) || (is_disk && raw.rotational == Some(true)) {
+        return raw.rotational.unwrap_or(is_disk);
     }
     let why = match is_single {
         true => "which only plugs otherwise on a disk, and host.plug_requests says when it plugs",
         false => "which works the same on a disk and on flash",
     };
     has_no_effect(c, "host.rotational", raw.rotational.is_some(), entry, why);
-    false
+    is_disk
 }
 
 fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, plugs: bool, defaults: &Defaults) -> Plug {

@@ -47,6 +47,7 @@ impl LogSize {
         let more = log + u128::from(MERGE_BLOCKS);
         Room {
             pages: size.dies * (size.data_blocks_per_die() + more) * size.pages_per_block,
+            idle_pages: size.rounding_pages() + size.dies * u128::from(MERGE_BLOCKS) * size.pages_per_block,
             what: format!(
                 "in each of {} dies whole blocks for the host's data, {log} log blocks and one more",
                 size.dies

@@ -106,6 +106,7 @@ enum Cleaning {
 pub fn room(size: &DriveSize) -> Room {
     Room {
         pages: size.dies * (size.data_blocks_per_die() + 1 + u128::from(MERGE_BLOCKS)) * size.pages_per_block,
+        idle_pages: size.rounding_pages() + size.dies * u128::from(MERGE_BLOCKS) * size.pages_per_block,
         what: format!("in each of {} dies whole blocks for the host's data, a log block and one more", size.dies),
     }
 }

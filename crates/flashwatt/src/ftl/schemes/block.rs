@@ -47,6 +47,7 @@ impl Scheme for BlockFtl {
     fn room(_settings: &Settings, size: &DriveSize) -> Room {
         Room {
             pages: size.dies * (size.data_blocks_per_die() + 1) * size.pages_per_block,
+            idle_pages: size.rounding_pages() + size.dies * size.pages_per_block,
             what: format!("in each of {} dies whole blocks for the host's data and one more", size.dies),
         }
     }

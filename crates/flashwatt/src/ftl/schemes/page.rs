@@ -79,11 +79,12 @@ impl Scheme for PageFtl {
 
     /// With sub-page mapping a block can hold almost a page of unused map units and still not be worth collecting. So each
     /// block needs one page more.
-    fn room(_settings: &Settings, size: &DriveSize) -> Room {
+    fn room(settings: &Settings, size: &DriveSize) -> Room {
         let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
         let scattered = if size.units_per_page > 1 { size.dies * size.die_blocks } else { 0 };
         Room {
             pages: size.logical_pages + spare_blocks * size.pages_per_block + scattered,
+            idle_pages: size.watermark_pages(settings.separate_frontiers),
             what: format!("in each of {} dies the low watermark and one more", size.dies),
         }
     }

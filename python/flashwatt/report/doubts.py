@@ -1,0 +1,82 @@
+"""Marks beside figures that say less than they seem to: not steady, or of too few requests."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from flashwatt.base.files import Json
+
+NOT_STEADY, TOO_SHORT = "†", "‡"
+TOO_WIDE = 0.5
+"""Half of an interval, as a share of its mean, from which on the runs are too short to tell the figure."""
+_BEYOND_MIN = 5
+"""Requests beyond a quantile with fewer of which it is that of a few single requests."""
+_QUANTILE = re.compile(r"latency_ns\.(?:\w+\.)*p(\d+(?:_\d+)?)$")
+
+
+def mark(report: Json, key: str) -> str:
+    """Give the marks of a figure by its dotted key; empty for one without a doubt."""
+    return _not_steady(report, key) + (TOO_SHORT if _is_too_short(report, key) else "")
+
+
+def marks_of_quantile(count: int | None, name: str) -> str:
+    """Give the mark of a quantile, `p99`, of this many requests."""
+    return TOO_SHORT if count and name.startswith("p") and count < least_requests(name) else ""
+
+
+def least_requests(name: str) -> int:
+    """Give the requests of which five are beyond a quantile: 500 for `p99`, 5,000 for `p99_9`."""
+    percent = float(name[1:].replace("_", "."))
+    return round(_BEYOND_MIN / (1 - percent / 100)) if percent < 100 else 0  # noqa: PLR2004
+
+
+def legend(marks: Iterable[str], reports: Iterable[Json] = ()) -> list[str]:
+    """Explain the marks among these, a line for each."""
+    found = set("".join(marks))
+    lines = []
+    if NOT_STEADY in found:
+        reasons = dict.fromkeys(doubt["why"] for one in reports for doubt in one.get("not_steady") or [])
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        lines.append(f"{NOT_STEADY} not steady, a longer run gives another figure{why}")
+    if TOO_SHORT in found:
+        lines.append(
+            f"{TOO_SHORT} too short: fewer than {_BEYOND_MIN} requests beyond the quantile, or an interval wider than "
+            f"±{100 * TOO_WIDE:.0f} %"
+        )
+    return lines
+
+
+def is_wide(mean: float | None, half: float | None) -> bool:
+    """Whether the interval of a mean says nearly nothing."""
+    return bool(mean) and half is not None and half > TOO_WIDE * abs(mean or 0)
+
+
+def doubted(report: Json) -> set[str]:
+    """Give the keys and tables of a report that are not steady."""
+    return {key for doubt in report.get("not_steady") or [] for key in doubt["keys"]}
+
+
+def _not_steady(report: Json, key: str) -> str:
+    tables = doubted(report)
+    return NOT_STEADY if tables and any(part in tables for part in _tables(key)) else ""
+
+
+def _tables(key: str) -> Iterator[str]:
+    while key:
+        yield key
+        key = key.rpartition(".")[0]
+
+
+def _is_too_short(report: Mapping[str, Any], key: str) -> bool:
+    found = _QUANTILE.search(key)
+    if not found:
+        return False
+    table: Any = report
+    for part in key.split(".")[:-1]:
+        table = table.get(part) if isinstance(table, dict) else None
+    count = table.get("count") if isinstance(table, dict) else None
+    return isinstance(count, int) and bool(marks_of_quantile(count, key.rpartition(".")[2]))
