@@ -103,7 +103,7 @@ def test_a_steady_run_has_no_mark() -> None:
 
 def test_points_of_a_sweep_are_marked() -> None:
     base = {**SMALL, "run": {"precondition": "empty", "measure": {"requests": 100}}}
-    results = flashwatt.sweep(base, {"workload.uniform.queue_depth": [32, 64]}, workers=1)
+    results = flashwatt.sweep({"workload.uniform.queue_depth": [32, 64]}, base=base, workers=1)
     from flashwatt.sweeps.summary import show_summary
 
     stream = io.StringIO()
