@@ -134,7 +134,11 @@ class Comparison:
             for row, words in zip(settings, heads([row.key for row in settings]), strict=True)
         ]
         head = ["", *map(latex.escape, self.reports)]
-        return latex.table(head, [rows for rows in (figures, set_to) if rows], "\n".join(["one column for each report", *self.legend()]))
+        return latex.table(
+            head,
+            [rows for rows in (figures, set_to) if rows],
+            "\n".join(["one column for each report", *self.legend()]),
+        )
 
     def figures(self) -> list[Row]:
         """Give the rows of figures that any report has a value other than 0 of, and those that were asked for."""

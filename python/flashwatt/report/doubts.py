@@ -43,10 +43,7 @@ def legend(marks: Iterable[str], reports: Iterable[Json] = ()) -> list[str]:
         why = f": {'; '.join(reasons)}" if reasons else ""
         lines.append(f"{NOT_STEADY} not steady, a longer run gives another figure{why}")
     if TOO_SHORT in found:
-        lines.append(
-            f"{TOO_SHORT} too short: fewer than {_BEYOND_MIN} requests beyond the quantile, or an interval wider than "
-            f"±{100 * TOO_WIDE:.0f} %"
-        )
+        lines.append(f"{TOO_SHORT} too short: too few requests, or runs too far apart, to tell the figure")
     return lines
 
 

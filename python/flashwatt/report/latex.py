@@ -58,7 +58,14 @@ def table(head: Sequence[str], parts: Iterable[Sequence[Sequence[str]]], comment
 
 def escape_comment(text: str) -> list[str]:
     """Give the lines of a comment, in ASCII."""
-    replaced = text.replace("±", "+-").replace("µ", "u").replace("–", "-").replace("×", "x").replace("†", r"\dag").replace("‡", r"\ddag")
+    replaced = (
+        text.replace("±", "+-")
+        .replace("µ", "u")
+        .replace("–", "-")
+        .replace("×", "x")
+        .replace("†", r"\dag")
+        .replace("‡", r"\ddag")
+    )
     return plain(replaced, keep="\n").encode("ascii", "replace").decode().splitlines()
 
 

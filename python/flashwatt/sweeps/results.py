@@ -299,11 +299,15 @@ class Results:
         metrics = self.headlines if metrics is None else metrics
         called = self.labelled(labels)
         if per_run:
-            return points_table(self.runs(metrics), self.keys, metrics, "one row for each run", called, self.doubts(per_run=True))
+            return points_table(
+                self.runs(metrics), self.keys, metrics, "one row for each run", called, self.doubts(per_run=True)
+            )
         said = (
             f"means over {self.replicates} seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
         )
-        return points_table(self.summary(metrics, confidence=confidence), self.keys, metrics, said, called, self.doubts())
+        return points_table(
+            self.summary(metrics, confidence=confidence), self.keys, metrics, said, called, self.doubts()
+        )
 
     def differences_to_latex(
         self,

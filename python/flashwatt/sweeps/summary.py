@@ -55,7 +55,9 @@ def show_summary(
         emit(console, Text(line, "dim"))
     units = {f"{one.point}": map_unit_bytes(one.report) for one in results}
     rules = unlike_host_rules({f"{one.point}": content_of(one.report)["config"] for one in results})
-    show_warnings([*unlike_map_units(units), *rules, *distinct_warnings(one.report.warnings for one in results)], console)
+    show_warnings(
+        [*unlike_map_units(units), *rules, *distinct_warnings(one.report.warnings for one in results)], console
+    )
 
 
 def html_of(results: Results) -> str:

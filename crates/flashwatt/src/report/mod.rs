@@ -427,7 +427,8 @@ impl Report {
         let window = window_report(&outcome, drain_j, config);
         warnings.extend(workload.warnings());
         warnings.extend(of_device.warnings);
-        let origins = origins::report(&workload.origins(), &done, seconds(counted.elapsed_ns())).filter(|_| replay.is_none());
+        let origins =
+            origins::report(&workload.origins(), &done, seconds(counted.elapsed_ns())).filter(|_| replay.is_none());
         warnings.extend(origins.as_deref().and_then(origins::others));
         let host_settings = config.host.iter();
         warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));

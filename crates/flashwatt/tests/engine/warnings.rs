@@ -208,7 +208,11 @@ fn spare_flash_that_collection_can_use() {
     assert!((measured * 73.0 / 9.0 - 1.0).abs() < 0.03, "{measured}");
     assert!(!warns(&report, "the low watermark keeps"), "{:?}", report.warnings);
     let eaten = run(&[&sets[..], &["gc.low_watermark_blocks=5"]].concat());
-    assert!(warns(&eaten, "keeps 5 of the 40 blocks of each die from data, 62 % of the spare flash"), "{:?}", eaten.warnings);
+    assert!(
+        warns(&eaten, "keeps 5 of the 40 blocks of each die from data, 62 % of the spare flash"),
+        "{:?}",
+        eaten.warnings
+    );
     assert!(eaten.warnings.iter().any(|text| text.contains("device.pages_per_block = 32")), "{:?}", eaten.warnings);
 }
 
@@ -216,10 +220,10 @@ fn spare_flash_that_collection_can_use() {
 #[test]
 fn figures_that_are_not_steady_are_named() {
     let marked = |report: &Report| report.not_steady.iter().flat_map(|doubt| doubt.keys.clone()).collect::<Vec<_>>();
-    let early =
-        run(&["workload.uniform.queue_depth=64", "run.measure.requests=100", "run.precondition=empty"]);
+    let early = run(&["workload.uniform.queue_depth=64", "run.measure.requests=100", "run.precondition=empty"]);
     assert!(marked(&early).contains(&"flash.write_amplification") && !marked(&early).contains(&"throughput"));
-    let flooded = run(&["workload.uniform.requests=2000", "run.count_drain=true", "workload.uniform.rate_per_s=1000000"]);
+    let flooded =
+        run(&["workload.uniform.requests=2000", "run.count_drain=true", "workload.uniform.rate_per_s=1000000"]);
     assert!(marked(&flooded).contains(&"latency_ns"), "{:?}", flooded.not_steady);
     let calm = run(&["workload.uniform.requests=2000", "run.count_drain=true", "workload.uniform.rate_per_s=100"]);
     assert_eq!(marked(&calm), [""; 0]);

@@ -92,7 +92,10 @@ fn dispatch_budget(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) 
 /// scheduler, so that a grid of schedulers may say it.
 fn rotational(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, is_disk: bool) -> bool {
     let is_single = entry.build.generation == Generation::Single;
-    if entry.build.tells_disks || (is_single && raw.plug_requests.is_none()) || (is_disk && raw.rotational == Some(true)) {
+    if entry.build.tells_disks
+        || (is_single && raw.plug_requests.is_none())
+        || (is_disk && raw.rotational == Some(true))
+    {
         return raw.rotational.unwrap_or(is_disk);
     }
     let why = match is_single {
