@@ -117,7 +117,7 @@ def test_points_of_a_sweep_are_marked() -> None:
     ("count", "name", "short"),
     [(499, "p99", True), (500, "p99", False), (99, "p95", True), (4999, "p99_9", True), (0, "p99", False)],
 )
-def test_a_quantile_of_few_requests_is_too_short(count: int, name: str, short: bool) -> None:  # noqa: FBT001
+def test_a_quantile_of_few_requests_is_too_short(count: int, name: str, short: bool) -> None:
     assert bool(marks_of_quantile(count, name)) is short
 
 

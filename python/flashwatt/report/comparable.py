@@ -72,8 +72,8 @@ def _unlike(key: str, hosts: Mapping[str, Any]) -> list[str]:
     found = "; ".join(f"{_written(value)} ({_few(runs)})" for value, runs in labels.items())
     to_set = _written(next(iter(labels)))
     return [
-        f"the runs differ in host.{key}, {_RULES[key]}, by the defaults of their schedulers: {found}. To compare the orders "
-        f"of requests alone, set host.{key} = {to_set} in all runs"
+        f"the runs differ in host.{key}, {_RULES[key]}, by the defaults of their schedulers: {found}. To compare the "
+        f"orders of requests alone, set host.{key} = {to_set} in all runs"
     ]
 
 

@@ -86,7 +86,8 @@ def comparison(compared: Comparison) -> str:
         _rows(title, list(compared.reports), rows)
         for title, rows in (("Figures", compared.figures()), (compared.heading_of_settings, compared.settings()))
     ]
-    return f'<div class="fw-report"><style>{_STYLE}</style>{warnings}{doubts}<div class="fw-tables">{"".join(tables)}</div></div>'
+    inner = f'{warnings}{doubts}<div class="fw-tables">{"".join(tables)}</div>'
+    return f'<div class="fw-report"><style>{_STYLE}</style>{inner}</div>'
 
 
 def _rows(title: str, labels: list[str], rows: list[Row]) -> str:

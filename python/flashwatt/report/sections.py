@@ -642,7 +642,7 @@ class Spare:
     effective_op_ratio: float | None
     """(physical − kept − logical) / logical bytes. None if the host's data does not fit beside what is kept."""
     effective_fraction: float | None
-    """(physical − kept − logical) / (physical − kept) bytes, 1 − ρ in theory. None as above."""
+    """(physical − kept − logical) / (physical − kept) bytes, 1 − the valid share in theory. None as above."""
     measured_fraction: float | None
     """1 − `gc.mean_valid_fraction`. Under full load a drive takes blocks down to `gc.reserved_blocks` and has more than
     `effective_fraction`. None without a victim."""

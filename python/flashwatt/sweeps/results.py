@@ -300,13 +300,13 @@ class Results:
         called = self.labelled(labels)
         if per_run:
             return points_table(
-                self.runs(metrics), self.keys, metrics, "one row for each run", called, self.doubts(per_run=True)
+                self.runs(metrics), self.keys, metrics, "one row for each run", called, doubts=self.doubts(per_run=True)
             )
         said = (
             f"means over {self.replicates} seeds, +- half of the {100 * confidence:g} % confidence interval (Student)"
         )
         return points_table(
-            self.summary(metrics, confidence=confidence), self.keys, metrics, said, called, self.doubts()
+            self.summary(metrics, confidence=confidence), self.keys, metrics, said, called, doubts=self.doubts()
         )
 
     def differences_to_latex(

@@ -26,6 +26,7 @@ def points_table(
     metrics: Sequence[str],
     comment: str,
     labels: Labels,
+    *,
     doubts: Callable[[Mapping[str, Any], str], str],
 ) -> str:
     """Write a frame as `Results.summary` or `Results.runs` gives it.
