@@ -157,7 +157,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 
 fn replay(path: &Path) -> f64 {
     let start = cpu_ns();
-    let cfg = config::Trace { beyond: Beyond::Fold, closed_loop: true, ..config::Trace::of(path) };
+    let cfg = config::Trace { beyond: Beyond::Fold, closed_loop: Some(true), ..config::Trace::of(path) };
     let mut workload: Box<dyn Workload> = Box::new(TraceWorkload::open(&cfg, 1 << 30).expect("a good trace"));
     while let Ok(Next::Request(..)) = workload.next(0) {}
     rate(RECORDS, start)

@@ -22,7 +22,7 @@ fn replay(requests: u64) {
         writeln!(packer, "{} {} {} 8 {}", i * 1000, i % 3, i * 7919 % 1_000_000, i % 2).expect("a temporary file");
     }
     drop(packer.finish().expect("a temporary file"));
-    let cfg = config::Trace { beyond: Beyond::Fold, closed_loop: true, ..config::Trace::of(path.clone()) };
+    let cfg = config::Trace { beyond: Beyond::Fold, closed_loop: Some(true), ..config::Trace::of(path.clone()) };
     let mut workload = TraceWorkload::open(&cfg, 1 << 28).expect("a good trace");
     let mut given = 0;
     while let Ok(Next::Request(..)) = workload.next(0) {

@@ -17,6 +17,7 @@ _ARGUMENTS = {
     "--clip": "workload.trace.clip = true",
     "--sort": "workload.trace.sort = true",
     "--skip-bad": "workload.trace.skip_bad = true",
+    "--max-gap": "workload.trace.max_gap_s =",
     "--devices": "workload.trace.devices",
     "--format": "workload.trace.format",
     "--time-unit": "workload.trace.time_unit",

@@ -65,6 +65,7 @@ _OPTION_KEYS = {
     "offset_unit": "workload.trace.offset_unit",
     "size_unit": "workload.trace.size_unit",
     "sort": "workload.trace.sort",
+    "max_gap": "workload.trace.max_gap_s",
     "devices": "workload.trace.devices",
     "fold": "workload.trace.fold",
     "clip": "workload.trace.clip",
@@ -105,6 +106,12 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
 @_format
 @reads_units
 @click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the trace's requests to these devices.")
+@click.option(
+    "--max-gap",
+    type=Quantity("max_gap_s"),
+    metavar="SECONDS",
+    help="Cut longer gaps of the trace, and steps back of its clock.",
+)
 @click.option("--fold", is_flag=True, help="Take addresses beyond the drive modulo its size.")
 @click.option("--clip", is_flag=True, help="Cut requests at the drive's end; leave out those beyond it.")
 @_skip_bad
@@ -325,6 +332,7 @@ def _sets(options: dict[str, Any]) -> list[str]:
         **{unit: options[unit] and _quoted(options[unit]) for unit in ("time_unit", "offset_unit", "size_unit")},
         "devices": options["devices"] and f"[{options['devices']}]",
         "requests": options["requests"],
+        "max_gap": options["max_gap"],
     }
     keys = _OPTION_KEYS | ({"fio": "workload.files.fio"} if options["fs"] else {})
     return [f"{key}={values.get(option, 'true')}" for option, key in keys.items() if options[option]]

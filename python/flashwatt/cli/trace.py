@@ -27,6 +27,13 @@ _OPTIONS: tuple[Any, ...] = (
     click.option("--devices", metavar="N,N,…", callback=numbers, help="Keep only the requests to these devices."),
     click.option("--from", "from_s", type=Quantity("from_s"), metavar="SECONDS", help="Leave out earlier requests."),
     click.option("--until", "until_s", type=Quantity("until_s"), metavar="SECONDS", help="Leave out later requests."),
+    click.option(
+        "--max-gap",
+        "max_gap_s",
+        type=Quantity("max_gap_s"),
+        metavar="SECONDS",
+        help="Cut longer gaps, and steps back of the clock.",
+    ),
     click.option("--requests", "max_requests", type=Quantity("requests", 1), metavar="N", help="Stop after N."),
     click.option("--speed", type=Finite(), metavar="X", help="Divide times by X."),
     click.option("--space-scale", type=Finite(), metavar="X", help="Multiply addresses by X, in steps of 1 MiB."),
@@ -46,6 +53,7 @@ OPTION_KEYS = {
         "devices": "devices",
         "from_s": "from",
         "until_s": "until",
+        "max_gap_s": "max-gap",
         "max_requests": "requests",
         "speed": "speed",
         "space_scale": "space-scale",
@@ -180,7 +188,7 @@ def _named_devices(info: dict[str, Any]) -> dict[str, Any]:
 def arguments_of(options: dict[str, Any]) -> dict[str, Any]:
     """The options as the library takes them."""
     sets = [f"devices=[{options['devices']}]"] if options["devices"] else []
-    for key in ("from_s", "until_s", "max_requests", "speed", "space_scale"):
+    for key in ("from_s", "until_s", "max_gap_s", "max_requests", "speed", "space_scale"):
         if options[key] is not None:
             sets.append(f"{key}={options[key]}")
     sets += [f'{key}="{options[key]}"' for key in ("time_unit", "offset_unit", "size_unit") if options[key]]

@@ -464,8 +464,12 @@ pub struct Trace {
     pub speed: Option<f64>,
     /// Addresses on each device are multiplied by this, in steps of 1 MiB so that sequential requests stay sequential; sizes stay.
     pub space_scale: Option<f64>,
-    /// Ignore the times and issue each request as soon as the device has a free slot.
+    /// Ignore the times and issue each request as soon as the device has a free slot. Unless given, `true` for a trace whose times
+    /// are all the same, else `false`.
     pub closed_loop: Option<bool>,
+    /// Cut each gap between two records of a file that is longer than this in seconds, down to this. Where the clock goes back by
+    /// more than this, it goes on from the latest time (counted).
+    pub max_gap_s: Option<f64>,
     /// Stop after this number of requests; with `repeat`, of each pass.
     pub max_requests: Option<u64>,
     /// Leave no gaps between the addresses that are touched: units of 16 KiB, in the order of devices and addresses, so that

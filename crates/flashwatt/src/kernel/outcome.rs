@@ -54,6 +54,10 @@ pub struct Completed {
     pub write_bytes: u64,
     /// Arrival of the earliest of these requests, and completion of the last one.
     pub span_ns: TimeSpan,
+    /// Arrival of the latest of these requests.
+    pub latest_ns: Nanos,
+    /// Time between the completion of all earlier requests and the arrival of the next one.
+    pub idle_ns: Nanos,
     /// The same figures by origin, if any request had another origin than 0.
     pub by_origin: ByOrigin,
 }
@@ -91,6 +95,8 @@ impl Completed {
             read_bytes: self.read_bytes + next.read_bytes,
             write_bytes: self.write_bytes + next.write_bytes,
             span_ns: self.span_ns.plus(next.span_ns),
+            latest_ns: self.latest_ns.max(next.latest_ns),
+            idle_ns: self.idle_ns + next.idle_ns,
             by_origin: ByOrigin::sum(self, next),
         }
     }
@@ -116,6 +122,8 @@ impl Completed {
     #[inline(always)]
     fn add_to_all(&mut self, kind: RequestKind, bytes: u64, span: TimeSpan) {
         let latency = span.end - span.start;
+        self.latest_ns = self.latest_ns.max(span.start);
+        self.idle_ns += span.start.saturating_sub(self.span_ns.end);
         self.span_ns = self.span_ns.plus(span);
         match kind {
             RequestKind::Read => {

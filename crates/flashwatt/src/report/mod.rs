@@ -436,7 +436,7 @@ impl Report {
         warnings.extend(deeper_than_the_drive(config));
         warnings.extend(took_no_time(&counted, &done));
         let latency_ns = LatencyReport::new(&done);
-        let overload = overloaded(config, counted.elapsed_ns(), &latency_ns.all);
+        let overload = overloaded(config, outcome.counted_ns(config.run.count_drain), &done, &latency_ns.all);
         not_steady.extend(overload.iter().map(|_| Doubt::new("requests arrived faster than served", &[&OF_QUEUES])));
         warnings.extend(overload);
         warnings.extend(outside(total_j, drain_j, window.drain_counted));
@@ -570,21 +570,40 @@ fn took_no_time<F: Figures>(counted: &Window<F>, done: &Completed) -> Option<Str
 const OF_QUEUES: [&str; 3] = ["latency_ns", "origins", "host"];
 
 /// Nothing is said about overload of a run with fewer requests.
-const OVERLOAD_REQUESTS_MIN: u64 = 1_000;
+const OVERLOAD_REQUESTS_MIN: u64 = 100;
+/// Of fewer requests than this a tenth may wait though the drive keeps up: the last one must have waited longer than the mean, too.
+const OVERLOAD_MANY: u64 = 1_000;
+/// A backlog that grows makes the last request wait twice as long as the mean; one that does not, as long as the mean.
+const GROWING_MIN: f64 = 1.4;
+/// A drive that has nothing to do for more than this share of the window works off what arrives.
+const IDLE_MAX: f64 = 0.05;
 /// A drive in which more than this share of the run's requests wait on average is overloaded.
 const OVERLOAD_MIN: f64 = 0.1;
 
 /// Requests that arrive at times of their own, faster than the drive serves them. By Little's law mean latency / duration is the share
 /// of the run's requests that were waiting or in service on average.
-fn overloaded(config: &Config, elapsed_ns: Nanos, latency: &Latency) -> Option<String> {
+fn overloaded(
+    config: &Config,
+    (start_ns, end_ns): (Nanos, Nanos),
+    done: &Completed,
+    latency: &Latency,
+) -> Option<String> {
     use crate::config::{Arrivals, Workload};
     let has_own_times = match &config.workload {
         Workload::Synthetic(synthetic) => matches!(synthetic.arrivals, Arrivals::Open(_)),
         Workload::Trace(_) | Workload::Standin(_) => config.run.replay.is_timed(),
         _ => false,
     };
-    let share = latency.mean? / elapsed_ns as f64;
-    (has_own_times && latency.count >= OVERLOAD_REQUESTS_MIN && share > OVERLOAD_MIN).then(|| {
+    let elapsed_ns = (end_ns - start_ns) as f64;
+    let (mean, span) = (latency.mean?, done.span_ns);
+    let share = mean / elapsed_ns;
+    // Before the first arrival, between requests, and after the last completion. A request of before the window began has no idle time
+    // before it.
+    let idle_ns = done.idle_ns.saturating_sub(span.start.min(start_ns)) + end_ns.saturating_sub(span.end);
+    let keeps_up = idle_ns as f64 > IDLE_MAX * elapsed_ns;
+    let grows = latency.count >= OVERLOAD_MANY || (span.end - done.latest_ns) as f64 > GROWING_MIN * mean;
+    let seen = latency.count >= OVERLOAD_REQUESTS_MIN && share > OVERLOAD_MIN && grows && !keeps_up;
+    (has_own_times && seen).then(|| {
         format!(
             "requests arrived faster than the drive served them: {:.0} of {} were waiting on average, and latency is that of \
              the queue",

@@ -40,8 +40,11 @@ pub struct Trace {
     pub speed: f64,
     /// Addresses on each device are multiplied by this.
     pub space_scale: f64,
-    /// Issue requests as fast as the device accepts them, without regard to their times.
-    pub closed_loop: bool,
+    /// Issue requests as fast as the device accepts them, without regard to their times; none for `true` if all times are the same.
+    pub closed_loop: Option<bool>,
+    /// Cut longer gaps between two records of a file, and longer steps back; none for the times of the trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_gap_ns: Option<Nanos>,
     /// Stop after this number of requests.
     pub max_requests: Option<u64>,
     /// Leave no gaps between the addresses that are touched.
@@ -108,7 +111,8 @@ impl Trace {
             sort: false,
             speed: 1.0,
             space_scale: 1.0,
-            closed_loop: false,
+            closed_loop: None,
+            max_gap_ns: None,
             max_requests: None,
             dense: false,
             repeat: 1,

@@ -44,14 +44,27 @@ pub struct Times {
     first_ns: Option<u64>,
     latest_ns: u64,
     records: u64,
+    /// Whether a record has another time than the first one.
+    differ: bool,
 }
 
 impl Times {
     /// Adds a record.
     pub fn add(&mut self, record: &Record) {
-        self.first_ns.get_or_insert(record.time_ns);
+        let first_ns = *self.first_ns.get_or_insert(record.time_ns);
+        self.differ |= record.time_ns != first_ns;
         self.latest_ns = self.latest_ns.max(record.time_ns);
         self.records += 1;
+    }
+
+    /// Number of records.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Whether there are none: several records, all with one time.
+    pub fn are_missing(&self) -> bool {
+        self.records > 1 && !self.differ
     }
 
     /// The gap between passes: as configured, or the mean time between arrivals.

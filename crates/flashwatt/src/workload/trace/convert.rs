@@ -237,7 +237,7 @@ fn replayed(
     progress: &mut dyn FnMut(&Progress) -> bool,
     put: &mut dyn FnMut(&Record) -> Result<(), Error>,
 ) -> Result<Copied, Error> {
-    let cfg = settings::Trace { closed_loop: false, ..cfg.clone() };
+    let cfg = settings::Trace { closed_loop: Some(false), ..cfg.clone() };
     let mut workload = TraceWorkload::open_watched(&cfg, drive_bytes, progress)?;
     let (total, mut requests) = (workload.len_hint(), 0u64);
     while let Next::Request(_, request) = workload.next(u64::MAX)? {

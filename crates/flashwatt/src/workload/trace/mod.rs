@@ -31,6 +31,7 @@ mod clock;
 mod convert;
 mod dense;
 mod fit;
+mod foreign;
 mod formats;
 mod layout;
 mod log;
@@ -168,6 +169,8 @@ pub struct ReadOptions {
     pub event: usize,
     /// What the user says that the columns count. Text formats only.
     pub given: GivenUnits,
+    /// Whether longer gaps are cut, so that a jump of the clock is no fault.
+    pub cuts_gaps: bool,
 }
 
 impl Named for Format {
@@ -265,7 +268,17 @@ pub fn recognise(input: &mut Input, for_scheduler: bool) -> Result<(&'static For
     let (sample, whole) = input.peek(SAMPLE_BYTES)?;
     if let Some(what) = other_kind(sample) {
         let fault = Fault::at(place, "not a trace that can be read as it is").found(what);
-        return Err(trace_error(fault.expected("a trace in UTF-8 or binary, plain or compressed by gzip or zstd")));
+        let fault = fault.expected("a trace in UTF-8 or binary, plain or compressed by gzip or zstd");
+        let is_tar = what == TAR_NAME;
+        return Err(trace_error(if is_tar {
+            fault.help("`tar xf FILE` unpacks it; give one of the files in it")
+        } else {
+            fault
+        }));
+    }
+    if let Some(foreign) = foreign::known(sample).filter(|_| matching(sample).is_empty()) {
+        let fault = Fault::at(place, "not a trace of requests").found(foreign.what);
+        return Err(trace_error(fault.help(foreign.help)));
     }
     let candidates = matching(if whole { sample } else { whole_lines(sample) });
     match candidates[..] {
@@ -308,11 +321,12 @@ const OTHER_KINDS: [(&[u8], &str); 7] = [
 ];
 /// A tar archive has its mark behind the name and the properties of the first file.
 const TAR: (usize, &[u8]) = (257, b"ustar");
+const TAR_NAME: &str = "a tar archive";
 
 fn other_kind(sample: &[u8]) -> Option<&'static str> {
     let (at, mark) = TAR;
     if sample.get(at..).is_some_and(|rest| rest.starts_with(mark)) {
-        return Some("a tar archive");
+        return Some(TAR_NAME);
     }
     OTHER_KINDS.iter().find(|(mark, _)| sample.starts_with(mark)).map(|&(_, what)| what)
 }

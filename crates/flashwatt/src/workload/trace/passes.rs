@@ -46,7 +46,11 @@ impl Passes {
     /// What is said of several passes.
     pub fn note(&self) -> Option<String> {
         let (passes, gap_ns) = (self.count(), self.gap_ns);
-        let gap = if self.cfg.closed_loop { String::new() } else { format!(", {gap_ns} ns from one pass to the next") };
+        let gap = if self.cfg.closed_loop == Some(true) {
+            String::new()
+        } else {
+            format!(", {gap_ns} ns from one pass to the next")
+        };
         (passes > 1).then(|| format!("the trace is replayed {passes} times{gap}"))
     }
 }

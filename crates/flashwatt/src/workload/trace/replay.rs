@@ -88,6 +88,7 @@ impl TraceWorkload {
         }
         let (mut doubts, by_process) = (traces.doubts(), by_process(cfg, &layout)?);
         doubts.extend(of_log_point);
+        doubts.extend(without_times(cfg, &times));
         let (passes, traces) = Passes::begin(cfg, seals, &times)?;
         let mut workload = TraceWorkload {
             doubts,
@@ -100,7 +101,7 @@ impl TraceWorkload {
             ahead: None,
             processes: [Process::NONE; 2],
             by_process,
-            closed_loop: cfg.closed_loop,
+            closed_loop: cfg.closed_loop.unwrap_or(times.are_missing()),
             name: names(cfg),
             files: cfg.paths.iter().map(|path| base_name(path)).collect(),
             sha256,
@@ -254,6 +255,21 @@ impl Workload for TraceWorkload {
         let whole = self.place.beyond != Beyond::Clip || self.span() <= self.place.drive_bytes;
         whole.then(|| self.layout.requests().saturating_mul(self.passes.count().into()))
     }
+}
+
+/// What is said of a trace without times.
+fn without_times(cfg: &settings::Trace, times: &Times) -> Option<String> {
+    let requests = times.records();
+    (times.are_missing() && cfg.closed_loop != Some(true)).then(|| match cfg.closed_loop {
+        None => format!(
+            "no times in the trace: all {requests} requests have the same, and are replayed as a closed loop \
+             (workload.trace.closed_loop = true says so in the configuration; false lets all of them arrive at once)"
+        ),
+        Some(_) => format!(
+            "no times in the trace: all {requests} requests have the same, and arrive at once (workload.trace.closed_loop = true \
+             replays them as a closed loop)"
+        ),
+    })
 }
 
 fn made_dense(dense: &Dense, span: u64) -> String {

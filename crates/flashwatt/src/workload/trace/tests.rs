@@ -123,7 +123,7 @@ fn speed_closed_loop_and_max_requests() {
     let of =
         |cfg: &settings::Trace| replay(cfg, DRIVE).map(|(r, _)| r.iter().map(|r| r.arrival_ns).collect::<Vec<_>>());
     assert_eq!(of(&settings::Trace { speed: 2.0, ..file.cfg() }).ok(), Some(vec![0, 500, 2001]));
-    assert_eq!(of(&settings::Trace { closed_loop: true, ..file.cfg() }).ok(), Some(vec![0, 0, 0]));
+    assert_eq!(of(&settings::Trace { closed_loop: Some(true), ..file.cfg() }).ok(), Some(vec![0, 0, 0]));
     assert_eq!(of(&settings::Trace { max_requests: Some(2), ..file.cfg() }).ok(), Some(vec![0, 1000]));
 }
 

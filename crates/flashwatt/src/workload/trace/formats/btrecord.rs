@@ -18,7 +18,7 @@ pub const FORMAT: Format = Format {
     columns: "bunch: time (s), requests; request: operation (1 = read, 0 = write), first sector (512 B), sectors",
     events: &[],
     logged: &[LogPoint::Submission],
-    tried: false,
+    tried: true,
     units: Some(Btrecord::UNITS),
     example:
         b"------------------\n   0.000000000   1\n------------------\n\t1 4938888\t       256\n------------------\n   \

@@ -9,6 +9,7 @@ use super::super::read::text::{
 };
 use super::super::{Format, LogPoint, Process, Record, believed};
 use super::linux::process;
+use super::nbd::Nbd;
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -23,7 +24,7 @@ pub const FORMAT: Format = Format {
     units: Some(Csv::UNITS),
     example: b"time_us,device,op,offset,bytes\n0.000,0,W,155429888,4096\n52429.125,0,R,28465152,4096\n91750,1,F,0,0\n",
     detect,
-    decode: |input, reading| Text::boxed(input, Csv, reading.given),
+    decode: |input, reading| Text::boxed(input, Csv::default(), reading.given),
 };
 
 /// The line of column names that is written, for records that name no process.
@@ -36,14 +37,16 @@ pub const HEADER_WITH_PROCESS: &str = "time_us,device,op,offset,bytes,fua,proces
 pub fn detect(sample: &[u8]) -> bool {
     let (first, others) = first_line(sample);
     let records = if looks_like_names(first) { others } else { sample };
-    looks_like(Csv, records) || Csv::HEADER.is_some_and(|header| header.read(first).is_ok())
+    let mut format = Csv::default();
+    let is_own = format.header_of(first).is_some_and(|header| header.read(first).is_ok());
+    is_own || looks_like(Csv::default(), records)
 }
 
 /// Why the first line of a file, if it has column names, has not this format's.
 pub fn wrong_names(sample: &[u8]) -> Option<String> {
     let (first, _) = first_line(sample);
     let has_names = first.contains(&b',') && looks_like_names(first);
-    let what = Csv::HEADER.filter(|_| has_names)?.read(first).err()?;
+    let what = Csv::default().header_of(first).filter(|_| has_names)?.read(first).err()?;
     Some(format!("its column names are not those of csv: {what}"))
 }
 
@@ -84,7 +87,7 @@ pub fn is_converted(sample: &[u8]) -> bool {
 }
 
 fn is_as_written(line: &[u8], with_process: bool) -> bool {
-    let Ok(TextLine::Request(record)) = Csv.line(line.trim_ascii_end(), &Csv::UNITS) else { return false };
+    let Ok(TextLine::Request(record)) = Csv::default().line(line.trim_ascii_end(), &Csv::UNITS) else { return false };
     let mut again = Vec::new();
     write(&record, with_process, &mut again).is_ok() && again == line
 }
@@ -111,30 +114,54 @@ const LETTERS: &Operations = &[
 ];
 
 #[derive(Default)]
-struct Csv;
+struct Csv {
+    /// Whether the column names leave out the device.
+    one_device: bool,
+}
+
+/// Names of the columns but for the device.
+const WITHOUT_DEVICE: Header =
+    Header { columns: &[TIME, OPERATION, OFFSET, SIZE, FUA, PROCESS, SYNC], optional: 3, expected: EXPECTED };
+const EXPECTED: &str = "`time_us,device,op,offset,bytes` (`device` may be missing; and `fua`, `process`, `sync`) in this order, with any units (`time_ns`, `offset_sectors`), or no line of names";
+const TIME: Column = Column::Time(&["time", "timestamp", "ts", "arrival_time"]);
+const OPERATION: Column = Column::Plain(&["op", "operation", "opcode", "type", "kind", "rw", "r/w"]);
+const OFFSET: Column = Column::Offset(&["offset", "off", "address"]);
+const SIZE: Column = Column::Size(&["size", "length", "len"]);
+const FUA: Column = Column::Plain(&["fua"]);
+const PROCESS: Column = Column::Plain(&["process", "pid", "process_id"]);
+const SYNC: Column = Column::Plain(&["sync", "is_sync"]);
 
 impl LineFormat for Csv {
     const UNITS: ColumnUnits = ColumnUnits::bytes(Tick::US);
     const HEADER: Option<&'static Header> = Some(&Header {
         columns: &[
-            Column::Time(&["time", "timestamp", "ts", "arrival_time"]),
+            TIME,
             Column::Plain(&["device", "dev", "disk", "volume", "lun", "device_id"]),
-            Column::Plain(&["op", "operation", "opcode", "type", "kind", "rw", "r/w"]),
-            Column::Offset(&["offset", "off", "address"]),
-            Column::Size(&["size", "length", "len"]),
-            Column::Plain(&["fua"]),
-            Column::Plain(&["process", "pid", "process_id"]),
-            Column::Plain(&["sync", "is_sync"]),
+            OPERATION,
+            OFFSET,
+            SIZE,
+            FUA,
+            PROCESS,
+            SYNC,
         ],
         optional: 3,
-        expected: "`time_us,device,op,offset,bytes` (and `fua`, `process`, `sync`) in this order, with any units (`time_ns`, `offset_sectors`), or no line of names",
+        expected: EXPECTED,
     });
+
+    /// Files of one device may have no column for it, if they have names.
+    fn header_of(&mut self, names: &[u8]) -> Option<&'static Header> {
+        let one_device = &WITHOUT_DEVICE;
+        // The names of network block devices are the same with FUA; those are read by the format of that name.
+        self.one_device =
+            one_device.read(names).is_ok() && Nbd::HEADER.is_none_or(|header| header.read(names).is_err());
+        if self.one_device { Some(&WITHOUT_DEVICE) } else { Self::HEADER }
+    }
 
     #[inline]
     fn line(&mut self, line: &[u8], units: &ColumnUnits) -> Result<TextLine, Box<Bad>> {
         let mut columns = Commas::of(line);
         let time_ns = columns.time("time (µs)", units.time)?;
-        let device = columns.number("device")?;
+        let device = if self.one_device { 0 } else { columns.number("device")? };
         let kind = operation(columns.field("operation")?, LETTERS, "R, W, T or F, or read, write, trim or flush")?;
         let offset = columns.number("offset")?;
         let size = columns.number("bytes")?;

@@ -1,5 +1,6 @@
 //! fio's I/O logs (`write_iolog`), versions 2 and 3: what fio did to its files. Each file is a device, numbered in the
-//! order in which the log adds them. In version 2 time passes by `wait` lines; version 3 has a time in each line.
+//! order in which the log adds them. Version 3 has a time in each line. In version 2 a `wait` line names a time: fio (3.33, `iolog.c`,
+//! `read_iolog_get`) waits until so many milliseconds after its start, where its manual says microseconds after the last `wait`.
 //!
 //! fio opens the log for appending and writes the first line anew for each job (`iolog.c`, `init_iolog_write`), so a log of
 //! several jobs has several: there the clock of version 2 starts again.
@@ -14,25 +15,35 @@ pub const FORMAT: Format = Format {
     name: "fio",
     aliases: &["fio-iolog", "iolog"],
     doc: "fio I/O log, versions 2 and 3",
-    columns: "[version 3: time (µs)], file, action (add, open, close, wait, read, write, trim, sync, datasync), offset (B), bytes",
+    columns: "[version 3: time (µs)], file, action (add, open, close, wait, read, write, trim, sync, datasync), offset (B; of a wait in version 2: time in ms from the start), bytes",
     events: &[],
     logged: &[LogPoint::Submission],
-    tried: false,
+    tried: true,
     units: Some(Fio::UNITS),
     example: b"fio version 3 iolog\n2 /dev/sdb add\n872 /dev/sdb open\n878 /dev/sdb write 0 16384\n\
                900 /dev/sdb read 4096 4096\n950 /dev/sdb datasync 0 0\n990 /dev/sdb trim 8192 4096\n1000 /dev/sdb close\n",
     detect: |sample| sample.starts_with(b"fio version ") && looks_like(Fio::default(), sample),
-    decode: |input, reading| Text::boxed(input, Fio::default(), reading.given),
+    decode: |input, reading| {
+        let wait = reading.given.time.map_or(Tick::MS, Tick::of);
+        Text::boxed(input, Fio { wait, ..Fio::default() }, reading.given)
+    },
 };
 
 /// A log of more files than this is damaged.
 const FILES_MAX: usize = 4096;
 
-#[derive(Default)]
 struct Fio {
     version: Option<u8>,
     files: Vec<Vec<u8>>,
     now_ns: u64,
+    /// What a `wait` of version 2 counts.
+    wait: Tick,
+}
+
+impl Default for Fio {
+    fn default() -> Self {
+        Fio { version: None, files: Vec::new(), now_ns: 0, wait: Tick::MS }
+    }
 }
 
 impl LineFormat for Fio {
@@ -53,7 +64,7 @@ impl LineFormat for Fio {
         match action {
             b"add" => self.add(file)?,
             b"open" | b"close" => {}
-            b"wait" => self.wait(&mut columns, units.time)?,
+            b"wait" => self.wait(&mut columns)?,
             _ => return self.request(file, action, &mut columns, units),
         }
         columns.end()?;
@@ -72,16 +83,14 @@ impl Fio {
         Ok(())
     }
 
-    /// `file wait microseconds`, with a length of no meaning behind it in some versions of fio.
-    fn wait(&mut self, columns: &mut Blanks<'_>, unit: Tick) -> Result<(), Box<Bad>> {
+    /// `file wait time`, with a length of no meaning behind it in some versions of fio. A time that has passed is no wait.
+    fn wait(&mut self, columns: &mut Blanks<'_>) -> Result<(), Box<Bad>> {
         let wait = columns.field("offset")?;
-        let wait_ns = number(wait, "offset")?.checked_mul(unit.ns);
-        let until = wait_ns.and_then(|wait_ns| self.now_ns.checked_add(wait_ns));
-        let Some(until) = until else {
+        let Some(until) = number(wait, "offset")?.checked_mul(self.wait.ns) else {
             return Err(Bad::field("offset", "time too large", wait, "a time below 2^64 ns (584 years)"));
         };
         if self.version == Some(2) {
-            self.now_ns = until;
+            self.now_ns = self.now_ns.max(until);
         }
         if let Some(length) = columns.next() {
             number(length, "bytes")?;

@@ -21,7 +21,7 @@ pub const FORMAT: Format = Format {
               operation, phase, block (512 B), blocks, latency (ticks), host, host's LUN, latency (µs)",
     events: &[],
     logged: &[LogPoint::Dispatch],
-    tried: false,
+    tried: true,
     units: Some(Hfplayer::UNITS),
     example: b"#DUMP_OFFSET.I,ELAPSED_USECS.D,ELAPSED_TICKS.I,CMD.S,INFLIGHT_IOS.I,TS.I,SEQID.I,LUN_SSID.I,OP.I,PHASE.I,LBA.I,\
                NBLKS.I,LATENCY_TICKS.I,HOST_ID.I,HOST_LUN.I,LATENCY_USECS.D\n\

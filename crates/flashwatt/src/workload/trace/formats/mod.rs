@@ -4,6 +4,7 @@ use super::Format;
 
 mod alibaba;
 pub(super) mod binary;
+mod biosnoop;
 mod biotracer;
 mod blkparse;
 pub(super) mod blktrace;
@@ -15,6 +16,7 @@ mod fio;
 mod fiu;
 mod fiu_iodedup;
 mod hfplayer;
+mod libcachesim;
 mod linux;
 mod msr;
 mod nbd;
@@ -49,5 +51,7 @@ pub const FORMATS: &[Format] = &[
     vscsi_csv::FORMAT,
     hfplayer::FORMAT,
     biotracer::FORMAT,
+    biosnoop::FORMAT,
+    libcachesim::FORMAT,
     binary::FORMAT,
 ];

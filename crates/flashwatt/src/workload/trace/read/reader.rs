@@ -10,6 +10,7 @@ use super::super::{
 };
 use super::census::Census;
 use super::column_units::GivenUnits;
+use super::doubts::doubts;
 use super::input::{Gauge, base_name};
 use super::seal::Seal;
 use crate::error::{Error, Fault, Place};
@@ -81,13 +82,13 @@ impl Reader {
         Ok(Reader {
             marked: if for_scheduler { logged::marked(&mut input)? } else { None },
             gauge: input.gauge(),
-            decoder: (format.decode)(input, ReadOptions { event, given }),
+            decoder: (format.decode)(input, ReadOptions { event, given, cuts_gaps: cfg.max_gap_ns.is_some() }),
             path: path.to_path_buf(),
             format,
             event,
             unusual_event: format.events.get(event).copied().filter(|_| is_unusual),
             for_scheduler,
-            census: Census::default(),
+            census: Census::new(cfg.max_gap_ns),
             skip_bad: cfg.skip_bad,
             devices,
             others: BTreeSet::new(),
@@ -101,8 +102,8 @@ impl Reader {
     #[inline]
     pub fn step(&mut self) -> Result<Step, Error> {
         match self.decoder.next() {
-            Ok(Some(record)) if self.wants(record.device) => {
-                self.census.add(&record);
+            Ok(Some(mut record)) if self.wants(record.device) => {
+                self.census.add(&mut record, || self.decoder.position());
                 Ok(Step::Record(record))
             }
             Ok(Some(record)) => {
@@ -159,7 +160,7 @@ impl Reader {
 
     /// What no drive could have done, in words: a unit that is not what the format says.
     pub fn doubts(&self) -> Vec<String> {
-        self.decoder.units().map(|units| self.census.doubts(&units)).unwrap_or_default()
+        doubts(&self.census, self.decoder.units().as_ref())
     }
 
     /// The format's name, with the event that stands for a request if that is not the usual one.
@@ -235,6 +236,7 @@ impl Reader {
             let first = Fault { place, ..first.clone() };
             warnings.push(format!("{} left out; the first: {first}", counted(self.bad, "damaged record")));
         }
+        warnings.extend(self.census.clock.note());
         let others = self.other_records();
         if others > 0 {
             warnings.push(format!("passed over as no request: {others} of the trace's lines or events"));

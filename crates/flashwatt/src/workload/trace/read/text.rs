@@ -465,6 +465,11 @@ pub trait LineFormat {
 
     /// The column names that a file may begin with; `None` if files of this format never do.
     const HEADER: Option<&'static Header> = None;
+
+    /// Of several lines of names that a file may begin with, the one that this line has; from then on its columns are expected.
+    fn header_of(&mut self, _names: &[u8]) -> Option<&'static Header> {
+        Self::HEADER
+    }
 }
 
 /// The decoder of a [`LineFormat`].
@@ -505,8 +510,9 @@ impl<F: LineFormat + Send> Text<F> {
     /// and no record that could be left out.
     #[cold]
     fn read_names(&mut self, line: &[u8]) -> Result<(), Error> {
+        let header = self.format.header_of(line);
         let fault = |what: &str| Fault::at(self.place(self.position(), "header"), what).found(quoted(line));
-        let Some(header) = F::HEADER else {
+        let Some(header) = header else {
             let fault = fault("column names, which files of this format do not have");
             return Err(trace_error(fault.help("put # before the line, or name another format with --format")));
         };
@@ -530,7 +536,7 @@ impl<F: LineFormat + Send> Text<F> {
     #[cold]
     fn read_comment(&mut self, line: &[u8]) -> Result<(), Error> {
         let text = uncommented(line);
-        let has_names = F::HEADER.is_some_and(|header| header.read(text).is_ok());
+        let has_names = self.format.header_of(text).is_some_and(|header| header.read(text).is_ok());
         if has_names { self.read_names(text) } else { Ok(()) }
     }
 }
@@ -628,7 +634,7 @@ pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
         }
         let entry = format.line(line, &F::UNITS);
         if good + bad == 0 && entry.is_err() && looks_like_names(line) {
-            let is_own = F::HEADER.is_some_and(|header| header.read(line).is_ok());
+            let is_own = format.header_of(line).is_some_and(|header| header.read(line).is_ok());
             if !is_own {
                 return false;
             }

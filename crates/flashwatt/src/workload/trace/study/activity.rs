@@ -14,6 +14,7 @@ pub const STREAMS_MAX: usize = 64;
 #[derive(Default)]
 pub struct ArrivalStats {
     first_ns: Option<u64>,
+    requests: u64,
     last_ns: u64,
     latest_ns: u64,
     /// The second of the last arrival, counted from the first request.
@@ -30,6 +31,7 @@ impl ArrivalStats {
     /// Adds a request.
     pub fn add(&mut self, time_ns: u64) {
         let first_ns = *self.first_ns.get_or_insert(time_ns);
+        self.requests += 1;
         self.disorder.add(time_ns, self.last_ns, self.latest_ns);
         self.last_ns = time_ns;
         self.latest_ns = self.latest_ns.max(time_ns);
@@ -39,6 +41,18 @@ impl ArrivalStats {
         }
         self.in_second += 1;
         self.peak = self.peak.max(self.in_second);
+    }
+
+    /// What is said of a trace whose times are all the same: it has none.
+    pub fn without_times(&self) -> Option<String> {
+        let missing = self.requests > 1 && self.latest_ns == self.start_ns() && self.disorder.records == 0;
+        missing.then(|| {
+            format!(
+                "no times in the trace: all {} requests have the same; a replay is a closed loop (workload.trace.closed_loop = false lets \
+                 all of them arrive at once)",
+                self.requests
+            )
+        })
     }
 
     /// Time of the first request in ns; 0 if there was none.

@@ -265,7 +265,7 @@ impl Sums {
             devices: layout.extents().iter().map(DeviceInfo::of).collect(),
             bad_records: traces.bad_records(),
             other_records: traces.other_records(),
-            warnings: traces.warnings().into_iter().chain(traces.doubts()).collect(),
+            warnings: traces.warnings().into_iter().chain(traces.doubts()).chain(arrivals.without_times()).collect(),
         }
     }
 }

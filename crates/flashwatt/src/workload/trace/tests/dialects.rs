@@ -38,8 +38,12 @@ fn a_fio_log_of_two_jobs_has_two_headers() {
         |file: &str| format!("fio version 2 iolog\n{file} add\n{file} open\n{file} read 0 4096\n{file} wait 150\n");
     let (requests, warnings) = records("t", &(job("a") + "a write 4096 4096\n" + &job("b") + "b read 8192 4096\n"));
     let mib = 1 << 20;
-    let expected =
-        [(0, 'R', 0, 4096), (150_000, 'W', 4096, 4096), (150_000, 'R', mib, 4096), (150_000, 'R', mib + 8192, 4096)];
+    let expected = [
+        (0, 'R', 0, 4096),
+        (150_000_000, 'W', 4096, 4096),
+        (150_000_000, 'R', mib, 4096),
+        (150_000_000, 'R', mib + 8192, 4096),
+    ];
     assert_eq!(requests, expected);
     assert!(warnings.iter().any(|warning| warning.contains("1 record whose time goes back")), "{warnings:?}");
     let third = "fio version 3 iolog\n1 a add\n5 a read 0 512\nfio version 3 iolog\n2 b add\n9 a read 512 512\n7 b read 0 512\n";
@@ -103,4 +107,83 @@ fn biotracer_sizes_are_cleaned_of_the_driver_s_sector() {
     assert_eq!(records("t", &content).0, [(0, 'W', 4096, 4096), (0, 'R', 8192, 8192), (0, 'R', 12_288, 512)]);
     let bad = Temporary::new("t", format!("8 8 4096 5{times}8 8 4096 8{times}").as_bytes());
     assert!(message(replay(&bad.cfg(), DRIVE)).starts_with("t:2: type: unknown operation; found `8`; expected 0 to 7"));
+}
+
+/// What `blkparse` adds with -q, -s and -t.
+#[test]
+fn options_of_blkparse() {
+    let event =
+        |i: u32, end: &str| format!("  8,0    0 {i:8} {:14.9}  77  D   R {} + 8 {end}\n", f64::from(i) / 1e3, i * 8);
+    let flush = "  8,0    0      243     0.075378508   179  D  FN (15027837473061124057) [kworker/0:1H]\n\
+                 \x20 8,0    0      244     0.075761288   179  D  FF 0 (  382780) [0]\n";
+    for end in [
+        "Input file sda.blktrace.0 added\n",
+        "kworker/0:1H (179)\n Reads Queued:           0,        0KiB\t Writes Queued:           0,        0KiB\n",
+        "a b (7)\n Reads Queued:           0\n\nCPU0 (8,0):\n Reads Queued:           0,        0KiB\n",
+    ] {
+        let (requests, warnings) = records("t", &(event(1, "[x]") + &event(2, "(   12345) [x (1)]") + flush + end));
+        assert_eq!(requests.iter().map(|r| r.1).collect::<String>(), "RRFF", "{end}");
+        assert_eq!(warnings, [""; 0]);
+    }
+}
+
+/// A log without times is replayed as a closed loop unless that is refused, and both are said.
+#[test]
+fn a_trace_without_times_is_a_closed_loop() {
+    let file = Temporary::new("t", b"fio version 2 iolog\na add\na open\na read 0 4096\na read 4096 4096\na close\n");
+    let of = |closed_loop| {
+        let mut workload =
+            TraceWorkload::open(&settings::Trace { closed_loop, ..file.cfg() }, DRIVE).expect("a good trace");
+        let arrival = match workload.next(500) {
+            Ok(crate::connector::Next::Request(_, request)) => request.arrival_ns,
+            _ => panic!("no request"),
+        };
+        (arrival, workload.warnings().into_iter().filter(|told| told.contains("closed_loop")).count())
+    };
+    assert_eq!([of(None), of(Some(false)), of(Some(true))], [(500, 1), (0, 1), (500, 0)]);
+    let told = info(&file.cfg(), &mut |_| true).expect("a good trace").warnings;
+    assert!(told.iter().any(|told| told.contains("no times in the trace") && told.contains("closed_loop")), "{told:?}");
+}
+
+#[test]
+fn a_csv_of_one_device_may_have_no_column_for_it() {
+    let expected = [(0, 'W', 4096, 8192), (1500, 'R', 0, 4096)];
+    assert_eq!(records("t", "time_us,op,offset,bytes\n1,W,4096,8192\n2.5,R,0,4096\n").0, expected);
+}
+
+#[test]
+fn biosnoop_with_the_time_in_the_queue() {
+    let log = "TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  QUE(ms) LAT(ms)\n\
+               0.000000    a b:1          13379  nvme1n1 W 1142400    4096      0.01    0.55\n\
+               0.000771    sync           22177  nvme0n1 WS 16        3072      0.11    0.47\n";
+    assert_eq!(
+        records("t", log).0,
+        [(0, 'W', 1142400 * 512, 4096), (771_000, 'W', ((1142400 * 512 >> 20) + 1 << 20) + 8192, 3072)]
+    );
+}
+
+/// Files of other simulators, and archives, are named with what to do.
+#[test]
+fn files_that_are_no_traces() {
+    let mut tar = vec![0; 512];
+    tar[..4].copy_from_slice(b"a b ");
+    tar[257..262].copy_from_slice(b"ustar");
+    let record = |time: u32, next: i64| {
+        [&time.to_le_bytes()[..], &7u64.to_le_bytes(), &4096u32.to_le_bytes(), &next.to_le_bytes()].concat()
+    };
+    let oracle = [record(1, 1), record(2, 2), record(3, -1)].concat();
+    for (content, words) in [
+        (&b"<?xml version=\"1.0\"?>\n<Execution_Parameter_Set>\n"[..], "a drive of MQSim"),
+        (b"<MQSim_IO_Scenarios>\n", "a workload definition of MQSim"),
+        (b"disksim_global Global {\n", "a parameter file of DiskSim"),
+        (b"[pal]\nChannel = 8\n", "a configuration of SimpleSSD"),
+        (b"qemu -device femu,devsz_mb=4096\n", "FEMU"),
+        (b"insmod ./nvmev.ko memmap_start=128G\n", "NVMeVirt"),
+        (b"TIME(ms)     DISK    COMM   PID    LAT(ms)\n611 nvme0n1 bash 4179 10\n", "neither sectors nor sizes"),
+        (&tar, "`tar xf FILE` unpacks it"),
+        (&oracle, "libCacheSim in oracleGeneral form"),
+    ] {
+        let told = message(info(&Temporary::new("t", content).cfg(), &mut |_| true));
+        assert!(told.contains(words), "{words}: {told}");
+    }
 }

@@ -97,7 +97,7 @@ fn what_a_drive_can_do_is_not_doubted() {
         let named = if what == "flushes" { Some("csv".to_string()) } else { None };
         assert_eq!(doubts(&settings::Trace { format: named, ..file.cfg() }), Vec::<String>::new(), "{what}");
     }
-    let few = ssdsim(&"0 0 8 1 0\n1 0 8 1 0\n".repeat(7));
+    let few = ssdsim(&"0 0 8 1 0\n1 0 8 1 0\n".repeat(3));
     assert_eq!(doubts(&few.cfg()), Vec::<String>::new(), "too few to say");
 }
 
@@ -125,6 +125,77 @@ fn short_traces_are_doubted() {
         let lines: String = (0..records).map(|i| format!("{i}.0,0,R,{},8\n", i * 8)).collect();
         doubts(&Temporary::new("t", lines.as_bytes()).cfg())
     };
-    assert!(matches!(&short(16)[..], [one] if one.contains("--size-unit sectors")), "{:?}", short(16));
-    assert_eq!(short(15), [""; 0]);
+    assert!(matches!(&short(4)[..], [one] if one.contains("--size-unit sectors")), "{:?}", short(4));
+    assert_eq!(short(3), [""; 0]);
+}
+
+/// Sequential requests of 1 to 8 pages, with sizes and offsets in units of these bytes, for a format of `columns(time, offset, size)`.
+fn sequential(sizes: u64, offsets: u64, columns: impl Fn(u64, u64, u64) -> String) -> Temporary {
+    let (mut content, mut rng, mut at) = (String::new(), crate::rng::Rng::new(3), 0);
+    for i in 0..REQUESTS {
+        let bytes = (1 + rng.below(8)) << 12;
+        writeln!(content, "{}", columns(i, at / offsets, bytes / sizes)).expect("writing to memory");
+        at += bytes;
+    }
+    Temporary::new("t", content.as_bytes())
+}
+
+/// Sizes and offsets in different units: read wrongly nothing is sequential, in the right units all is.
+#[test]
+fn units_that_do_not_fit_each_other() {
+    let disksim = |i: u64, at: u64, size: u64| format!("{i}.5 0 {at} {size} 1");
+    let csv = |i: u64, at: u64, size: u64| format!("{i}000,0,R,{at},{size}");
+    let spc = |i: u64, at: u64, size: u64| format!("0,{at},{size},r,{i}.5");
+    for (file, option) in [
+        (sequential(4096, 512, disksim), "--size-unit 4kib"),
+        (sequential(512, 1, disksim), "--offset-unit bytes"),
+        (sequential(512, 1, csv), "--size-unit sectors"),
+        (sequential(1, 512, csv), "--offset-unit sectors"),
+        (sequential(1, 4096, csv), "--offset-unit 4kib"),
+        (sequential(1, 1, spc), "--offset-unit bytes"),
+    ] {
+        let found = doubts(&file.cfg());
+        assert!(found.len() == 1 && found[0].contains(option), "{option}: {found:?}");
+    }
+    for file in [sequential(512, 512, disksim), sequential(1, 1, csv), sequential(1, 512, spc)] {
+        assert_eq!(doubts(&file.cfg()), [""; 0]);
+    }
+}
+
+/// Without any sequence: sizes in blocks beside offsets of whole blocks, and both in bytes.
+#[test]
+fn units_of_random_requests() {
+    let blocks = trace("t", |i, at| format!("{i}.5 0 {} {} 1", at * 8, 1 + at % 7));
+    doubted(&blocks, "all offsets are multiples of 4.0 KiB", "--size-unit 4kib");
+    let bytes = trace("t", |i, at| format!("{i}.5 0 {} {} 1", at * 1024, 1024 * (1 + at % 2)));
+    doubted(&bytes, "implausible sizes and offsets", "--size-unit bytes --offset-unit bytes");
+    let sectors = trace("t", |i, at| format!("{i}000,0,R,{},{}", at * 4096, 600 + 8 * (at % 100)));
+    doubted(&sectors, "no multiples of 512 bytes", "--size-unit sectors");
+    let mixed = trace("t", |i, at| format!("{i}.5 0 {} {} 1", at * 8, 8 << (at % 6)));
+    assert_eq!(doubts(&mixed.cfg()), [""; 0]);
+}
+
+#[test]
+fn a_trace_that_starts_in_no_time_of_ours() {
+    let us = trace("t", |i, at| format!("{},web,0,Read,{},4096,1", 1_577_808_144_360_767u64 * 1000 + i, at * 4096));
+    doubted(&us, "neither an uptime nor a date", "--time-unit ns");
+}
+
+/// A jump of the clock in the middle of 0.1 s: said in every format, and cut by its option.
+#[test]
+fn jumps_of_the_clock() {
+    let jump = |i: u64| if i < 100 { i } else { 8_640_000_000 + i };
+    for file in [
+        trace("t", |i, at| format!("{}.000,0,R,{},4096", jump(i) * 1000, at * 4096)),
+        trace("t", |i, at| format!("{}.000 0 {} 8 1", jump(i), at * 8)),
+        trace("t", |i, at| format!("0,{},4096,r,{}.{:03}", at * 8, jump(i) / 1000, jump(i) % 1000)),
+    ] {
+        let warnings = |cfg: &settings::Trace| info(cfg, &mut |_| true).map(|info| (info.warnings, info.duration_s));
+        let (told, _) = warnings(&file.cfg()).expect("a good trace");
+        assert!(told.len() == 1 && told[0].contains("100.0 days without a request before line 101"), "{told:?}");
+        let cut = settings::Trace { max_gap_ns: Some(1_000_000_000), ..file.cfg() };
+        let (told, duration_s) = warnings(&cut).expect("a good trace");
+        assert!(told.len() == 1 && told[0].starts_with("1 step of the clock longer than 1 s cut"), "{told:?}");
+        assert!((1.19..1.2).contains(&duration_s), "{duration_s}");
+    }
 }

@@ -8,7 +8,7 @@ fn decoded(format: &Format, given: GivenUnits) -> Vec<Option<Record>> {
     // Column names that give a unit would contradict another one.
     let records = format.example.strip_prefix(b"time_us,device,op,offset,bytes\n").unwrap_or(format.example);
     let input = Input::new(Box::new(std::io::Cursor::new(records)), "t").expect("reading memory");
-    let mut decoder = (format.decode)(input, ReadOptions { event: 0, given });
+    let mut decoder = (format.decode)(input, ReadOptions { given, ..ReadOptions::default() });
     let mut found = Vec::new();
     loop {
         match decoder.next() {
