@@ -102,7 +102,18 @@ def _check_sources(config: Path | None, options: dict[str, Any], sets: tuple[str
     note(f"the drive is the default preset, {DEFAULT_PRESET}; --preset NAME chooses another (flashwatt list presets)")
 
 
-_OF_TRACES = ("trace_format", "time_unit", "offset_unit", "size_unit", "sort", "devices", "fold", "clip", "skip_bad", "max_gap")
+_OF_TRACES = (
+    "trace_format",
+    "time_unit",
+    "offset_unit",
+    "size_unit",
+    "sort",
+    "devices",
+    "fold",
+    "clip",
+    "skip_bad",
+    "max_gap",
+)
 
 
 def _check_trace_options(config: str, sets: tuple[str, ...], options: dict[str, Any]) -> None:
