@@ -19,7 +19,7 @@ pub const FORMAT: Format = Format {
     columns: "time (s), response time (s), operation (R, W or nothing), LUN, offset (B), bytes",
     events: &[],
     logged: &[LogPoint::Dispatch],
-    tried: true,
+    tried: false,
     units: Some(Systor::UNITS),
     example: b"Timestamp,Response,IOType,LUN,Offset,Size\n1455592140.05907,0.000127,R,0,102400,4096\n\
                1455592140.06100,,W,1,204800,8192\n",

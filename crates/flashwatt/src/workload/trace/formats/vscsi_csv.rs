@@ -20,7 +20,7 @@ pub const FORMAT: Format = Format {
     columns: "serial number, length (B), segments, command (read or write), block (512 B), time (µs)",
     events: &[],
     logged: &[LogPoint::Dispatch],
-    tried: true,
+    tried: false,
     units: Some(VscsiCsv::UNITS),
     example:
         b"#Vscsi Cmd Trace. (Trace Format Version 1)\n#Serial Number,IO Data Length,Num SG Entries,Command Type,LBN,\
