@@ -57,6 +57,11 @@ impl Times {
         self.records += 1;
     }
 
+    /// Notes records that were put at the start of their file: the file has another time for them.
+    pub fn note_early(&mut self, records: u64) {
+        self.differ |= records > 0;
+    }
+
     /// Number of records.
     pub fn records(&self) -> u64 {
         self.records

@@ -77,6 +77,7 @@ impl TraceWorkload {
             touched.iter_mut().for_each(|touched| touched.add(record, id));
         })?;
         traces.verify()?;
+        times.note_early(traces.early());
         if layout.requests() == 0 {
             return Err(no_request(&traces));
         }

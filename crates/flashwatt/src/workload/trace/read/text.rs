@@ -15,6 +15,7 @@ pub const PASSED_OVER_MAX: u32 = 1 << 14;
 const NO_LENGTH: &str = "request of no length";
 /// What is wrong with one beyond [`REQUEST_BYTES_MAX`].
 const TOO_LARGE: &str = "request too large";
+const TIME_TOO_LARGE: &str = "time too large";
 /// Characters of a wrong field that a message repeats.
 const FOUND_BYTES_MAX: usize = 48;
 
@@ -398,7 +399,8 @@ fn fraction_ns(fraction: &[u8], unit_ns: u64) -> Option<u64> {
 fn bad_time(field: &[u8], column: &'static str) -> Box<Bad> {
     let dots = field.iter().filter(|&&c| c == b'.').count();
     if dots <= 1 && field.len() > dots && field.iter().all(|c| c.is_ascii_digit() || *c == b'.') {
-        return Bad::field(column, "time too large", field, "a time below 2^64 ns (584 years)");
+        let expected = "a time below 2^64 ns (584 years); --time-unit says so if the trace counts a shorter unit";
+        return Bad::field(column, TIME_TOO_LARGE, field, expected);
     }
     not_a_number(field, column, "a decimal number, 0 or more")
 }
@@ -632,7 +634,10 @@ pub fn looks_like<F: LineFormat>(mut format: F, sample: &[u8]) -> bool {
         if is_empty_or_comment(line) {
             continue;
         }
-        let entry = format.line(line, &F::UNITS);
+        let mut entry = format.line(line, &F::UNITS);
+        if matches!(&entry, Err(bad) if bad.what == TIME_TOO_LARGE) {
+            entry = format.line(line, &ColumnUnits { time: Tick::NS, ..F::UNITS }); // in the format's unit it is an error of its own
+        }
         if good + bad == 0 && entry.is_err() && looks_like_names(line) {
             let is_own = format.header_of(line).is_some_and(|header| header.read(line).is_ok());
             if !is_own {

@@ -233,13 +233,18 @@ impl Traces {
             let records = counted(disorder.records, "record");
             warnings.push(format!("{records} put in the order of their times: {disorder}"));
         }
-        let early: u64 = self.sources.iter().map(|source| source.early).sum();
+        let early = self.early();
         if early > 0 {
             let records = counted(early, "record");
             warnings.push(format!("{records} put at the start of the file: earlier than the first one there"));
         }
         warnings.extend(self.shape.warnings());
         warnings
+    }
+
+    /// Records put at the start of their file: earlier than the first one there.
+    pub fn early(&self) -> u64 {
+        self.sources.iter().map(|source| source.early).sum()
     }
 
     /// An error unless each device that was asked for is among `found`. Only to be asked at the traces' end.

@@ -177,8 +177,14 @@ fn units_of_random_requests() {
 
 #[test]
 fn a_trace_that_starts_in_no_time_of_ours() {
-    let us = trace("t", |i, at| format!("{},web,0,Read,{},4096,1", 1_577_808_144_360_767u64 * 1000 + i, at * 4096));
-    doubted(&us, "neither an uptime nor a date", "--time-unit ns");
+    let ticks = trace("t", |i, at| format!("{},0,R,{},4096", 15_778_081_443_607_670 + 1000 * i, at * 4096));
+    doubted(&ticks, "neither an uptime nor a date", "--time-unit 100ns");
+    // In the unit of the format these times have no place in 64 bits: it is recognised nevertheless, and the error names the option.
+    let ns = trace("t", |i, at| format!("{},web,0,Read,{},4096,1", 1_577_808_144_360_767_000 + 1000 * i, at * 4096));
+    let told = info(&ns.cfg(), &mut |_| true).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(told.contains("time too large") && told.contains("--time-unit"), "{told}");
+    let named = settings::Trace { time_unit: Some(TimeUnit::Nanosecond), ..ns.cfg() };
+    assert_eq!(info(&named, &mut |_| true).map(|info| info.duration_s.round()).ok(), Some(0.0));
 }
 
 /// A jump of the clock in the middle of 0.1 s: said in every format, and cut by its option.
