@@ -255,7 +255,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "msr",
         "184467440737095517,a,0,Write,0,512,1\n",
-        "t:1: time (FILETIME): time too large; found `184467440737095517`; expected a time below 2^64 ns (584 years) \
+        "t:1: time (FILETIME): time too large; found `184467440737095517`; expected a time below 2^64 ns (584 years); --time-unit says so if the trace counts a shorter unit \
          (--skip-bad leaves such records out)",
     ),
     (
