@@ -308,12 +308,12 @@ impl Powered<Silence> {
     /// # Errors
     /// If it does not end before the end of simulated time, or the drive has no room for what comes back.
     pub(super) fn until_recovered(mut self) -> Result<(Self, Nanos), Error> {
+        self.advance(self.now_ns())?; // after a scan that was skipped there may be nothing left to do
         loop {
-            let goes_on = self.step()?;
             if let Some(recovery_ns) = self.drive().recovered_ns() {
                 return Ok((self, recovery_ns));
             }
-            if !goes_on {
+            if !self.step()? {
                 return Err(self.drive().stuck());
             }
         }
