@@ -2,7 +2,9 @@
 
 use std::hint::cold_path;
 
+use crate::connector::{Request, RequestKind};
 use crate::device::phases::Course;
+use crate::energy::activity::{Activity, Present};
 use crate::energy::array_times::ArrayTimes;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::meter::SERVERS;
@@ -276,9 +278,11 @@ impl<P: Probe> SsdAccounts<P> {
         let per_op = energy.dram_rule == DramRule::PerOp;
         let table = PriceTable::new(energy);
         let meters_transfer = !price::charges_idle_dies(&table, Phase::Transfer);
+        let mut meter = meter(&table, dies, series);
+        meter.record(|| Activity::new(&table, page_bytes.into()));
         SsdAccounts {
             ledger: Ledger::new(dies),
-            meter: meter(&table, dies, series),
+            meter,
             probe,
             window_start: 0,
             carried_ns: [0; SERVERS],
@@ -392,6 +396,9 @@ impl<P: Probe> SsdAccounts<P> {
     pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
         debug_assert_eq!(now, self.now());
         self.outstanding += 1;
+        if let Some(activity) = self.meter.activity() {
+            activity.entered(now);
+        }
         if self.busy_dies == 0 {
             self.enter_phase();
         }
@@ -407,9 +414,13 @@ impl<P: Probe> SsdAccounts<P> {
 
     /// A request has left the device.
     #[inline(always)]
-    pub fn request_left(&mut self, now: Nanos) {
+    pub fn request_left(&mut self, now: Nanos, request: &Request) {
         debug_assert_eq!(now, self.now());
         self.outstanding -= 1;
+        if let Some(activity) = self.meter.activity() {
+            let of = |kind| if request.kind == kind { request.bytes } else { 0 };
+            activity.left(now, [of(RequestKind::Read), of(RequestKind::Write)]);
+        }
         if self.busy_dies == 0 {
             self.enter_phase();
         }
@@ -562,6 +573,8 @@ impl<P: Probe> SsdAccounts<P> {
         debug_assert_eq!(now, self.now());
         if !meter_reads_on {
             self.meter.restart(now);
+        } else if let Some(activity) = self.meter.activity() {
+            activity.window_ended();
         }
         self.ledger = Ledger::new(self.ledger.dies);
         self.carried_ns = self.left_ns(now);
@@ -645,6 +658,21 @@ impl<P: Probe> SsdAccounts<P> {
         self.meter.clone_from(&reads.meter);
         self.phase = reads.phase;
         self.array_times.clone_from(&reads.array_times);
+    }
+
+    /// Whether a bin of the series ends by `now`: the drive's counts are to be noted before time passes.
+    #[inline(always)]
+    pub fn bin_ends_by(&mut self, now: Nanos) -> bool {
+        self.meter.bin_ends_by(now)
+    }
+
+    /// Notes the drive's counts for the bin that ends next. `whole` gives the lengths of operations, unless these are booked.
+    #[cold]
+    pub fn note_activity(&mut self, free_blocks: u64, whole: Option<&dyn Fn(OpKind) -> OpTimes>) {
+        let present = Present { ledger: &self.ledger, accepted_bytes: self.written.host_bytes, free_blocks };
+        if let Some(activity) = self.meter.activity() {
+            activity.note(&present, whole);
+        }
     }
 
     /// Whether a recording over time exceeded its storage.

@@ -60,7 +60,7 @@ _TRACE = {
 
 
 def series(report: Json) -> pl.DataFrame:
-    """Power over time, one row per bin; the last one ends with the run."""
+    """Power over time and what the drive did, one row per bin; the last one ends with the run."""
     recorded = report.get("series")
     if not recorded:
         raise _core.FlashwattError("the report holds no power over time; ask for it: run(..., series=True)")
@@ -69,12 +69,23 @@ def series(report: Json) -> pl.DataFrame:
     first, interval = recorded["start_ns"], recorded["interval_ns"]
     end = min(first + round(report["throughput"]["simulated_s"] * 1e9), 2**63 - 1)
     start = first + pl.int_range(pl.len(), dtype=pl.Int64) * interval
-    return frame.select(
+    power = frame.select(
         start.alias("start_ns"),
         pl.min_horizontal(start + interval, pl.lit(end, pl.Int64)).alias("end_ns"),
         pl.all(),
         pl.sum_horizontal(pl.all()).alias("total_w"),
     )
+    return power.with_columns(*_activity(recorded.get("activity") or {}))
+
+
+def _activity(activity: Json) -> list[pl.Series]:
+    """What an SSD did, beside its power."""
+    by_cause = activity.get("energy_by_cause_j", {})
+    columns = {key: values for key, values in activity.items() if key != "energy_by_cause_j"}
+    columns |= {f"energy_{cause}_j": values for cause, values in by_cause.items()}
+    kinds = {int: pl.Int64, float: pl.Float64}
+    kind = {key: kinds.get(type(next(iter(values), 0.0)), pl.Float64) for key, values in columns.items()}
+    return [pl.Series(key, values, kind[key]) for key, values in columns.items()]
 
 
 def edges(report: Json) -> pl.DataFrame:

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from flashwatt.plot import Chart
     from flashwatt.report.report import Report
 
-SERIES = {"series.parquet": marks.TABLE, "power.svg": marks.SVG, "power.html": marks.PAGE}
+SERIES = {
+    "series.parquet": marks.TABLE,
+    "power.svg": marks.SVG,
+    "power.html": marks.PAGE,
+    "activity.html": marks.PAGE,
+}
 EDGES = {"edges.parquet": marks.TABLE, "current.svg": marks.SVG, "current.html": marks.PAGE}
 HOST = {"queue.svg": marks.SVG, "queue.html": marks.PAGE, "waits.svg": marks.SVG, "waits.html": marks.PAGE}
 FILES = {"operations.svg": marks.SVG, "operations.html": marks.PAGE}
@@ -136,6 +141,8 @@ def _draw(report: Report, out: Folder) -> list[Path]:
         return []
     wanted = {"series": ("series", "power"), "edges": ("edges", "current")}
     paths = [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
+    if (recorded.get("series") or {}).get("activity"):
+        paths += _pages(report, out)
     names = [*(_OF_HOST if (recorded.get("host") or {}).get("series") else ())]
     names += ["operations"] if recorded.get("files") else []
     return [*paths, *_pictures(report, out, names)]
@@ -163,6 +170,16 @@ def _pictures(report: Report, out: Folder, pictures: Iterable[str]) -> Iterator[
         for suffix in ("svg", "html"):
             if save_drawn(chart, out.path / f"{picture}.{suffix}", force=out.force):
                 yield out.path / f"{picture}.{suffix}"
+
+
+def _pages(report: Report, out: Folder) -> Iterator[Path]:
+    """Write the page of what the drive did over time."""
+    from flashwatt import plot
+
+    try:
+        yield plot.write_activity(report, out.path / "activity.html", force=out.force)
+    except _core.FlashwattError as error:
+        complain(f"what the drive did over time is not drawn: {error}")
 
 
 def save_drawn(chart: Chart, path: Path, *, force: bool) -> bool:

@@ -5,6 +5,7 @@
 A page holds all it needs, its JavaScript included, and loads nothing from anywhere.
 """
 
+from flashwatt.plot.activity import activity, write_activity
 from flashwatt.plot.chart import Chart, write_page
 from flashwatt.plot.current import current
 from flashwatt.plot.dio import dio
@@ -20,6 +21,7 @@ from flashwatt.plot.versus import versus
 
 __all__ = [
     "Chart",
+    "activity",
     "current",
     "cuts",
     "dio",
@@ -33,5 +35,6 @@ __all__ = [
     "tradeoff",
     "versus",
     "waits",
+    "write_activity",
     "write_page",
 ]

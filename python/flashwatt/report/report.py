@@ -230,9 +230,12 @@ class Report:
         return json.dumps(self._content, indent=2)
 
     def series(self) -> pl.DataFrame:
-        """Power over time, one row per bin. `run(..., series=True)` records it.
+        """Power over time, and what an SSD did, one row per bin. `run(..., series=True)` records it.
 
         Columns: `start_ns`, `end_ns`, mean power in W by component (`controller_w`, `nand_program_w`, …), `total_w`.
+        Of an SSD also `iops`, `read_mb_s`, `write_mb_s`, `queue_depth` (mean number of requests inside the drive),
+        `write_amplification` (null in a bin without writes), `accepted_bytes`, `programmed_pages`, `erased_blocks`,
+        `free_blocks` (at the end of the bin), and the energy of flash operations by cause (`energy_host_j`, …).
         """
         from flashwatt.base import frames
 

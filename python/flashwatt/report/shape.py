@@ -78,6 +78,33 @@ _CONFIGURATIONS: dict[str, Any] = {"SSD": Configuration, "disk": DiskConfigurati
 
 
 @dataclass(frozen=True, slots=True)
+class Activity:
+    """What an SSD did in each bin of a series. Operations count where they end, requests where they leave the drive.
+    The sums over all bins are the figures of the report."""
+
+    iops: list[float]
+    """Requests that left the drive, per second."""
+    read_mb_s: list[float]
+    """MB/s that they read."""
+    write_mb_s: list[float]
+    """MB/s that they wrote."""
+    queue_depth: list[float]
+    """Mean number of requests inside the drive."""
+    write_amplification: list[float | None]
+    """Bytes programmed / `accepted_bytes`. None in a bin without accepted bytes."""
+    accepted_bytes: list[int]
+    """Bytes of the host's writes that the drive accepted."""
+    programmed_pages: list[int]
+    """Pages programmed."""
+    erased_blocks: list[int]
+    """Blocks erased."""
+    free_blocks: list[int]
+    """Erased blocks in the drive at the end of the bin."""
+    energy_by_cause_j: dict[str, list[float]]
+    """Energy in J of the flash operations that ended, by cause. Causes without operations are left out."""
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
     """Power over time, if it was recorded. `owed_j` is the energy, by component, of the work that DRAM and the host
     interface have left at the end of the last bin."""
@@ -88,6 +115,8 @@ class Series:
     """Length of a bin. The last one ends with the window and may be shorter."""
     power_w: dict[str, list[float]]
     """Mean power in each bin, by component. The columns add up to the drive's power."""
+    activity: Activity | None = None
+    """Throughput, write amplification, free blocks, queue and energy by cause in each bin of an SSD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +181,7 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
         if content.get(table) and not _columns(content, table, columns):
             raise _core.FlashwattError(f"{name}: {table}.{columns}: found no column; expected one for each component")
     lists = [(f"series.power_w.{key}", values) for key, values in _columns(content, "series", "power_w").items()]
+    lists += [(f"series.activity.{key}", values) for key, values in activity_columns(content).items()]
     lists += [(f"edges.current_ma.{key}", values) for key, values in _columns(content, "edges", "current_ma").items()]
     lists += [("edges.total_ma", edges["total_ma"])] if (edges := content.get("edges")) else []
     for key, values in lists:
@@ -164,6 +194,14 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
         if (total := sum(bars["count"])) > _WHOLE_MAX:
             place = f"{name}: latency_histogram.{kind}.count"
             raise _core.FlashwattError(f"{place}: found {total} requests in all; expected at most 64 bits")
+
+
+def activity_columns(content: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    """Give the lists of `series.activity` by their keys, those of a cause as `energy_by_cause_j.CAUSE`."""
+    activity = (content.get("series") or {}).get("activity") or {}
+    flat = {key: values for key, values in activity.items() if isinstance(values, list)}
+    by_cause = activity.get("energy_by_cause_j") or {}
+    return flat | {f"energy_by_cause_j.{cause}": values for cause, values in by_cause.items()}
 
 
 def _check_kinds(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> None:

@@ -27,6 +27,7 @@ use crate::connector::Seats;
 use crate::device::phases::Courses;
 use crate::device::settings::Timing;
 use crate::device::{Array, FlashAddress, Geometry};
+use crate::energy::ledger::OpTimes;
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::mem::FlatTable;
@@ -229,6 +230,11 @@ impl Controller {
             let times = self.courses.times_until(now, op.kind, die.started, die.stage, bus_free_at);
             flash.accounts.op_cut(op.kind, op.cause, &times);
         }
+    }
+
+    /// The phases of an operation of this kind that waits for nothing.
+    pub fn whole(&self, kind: OpKind) -> OpTimes {
+        self.courses.whole(kind)
     }
 
     /// The operations under way.

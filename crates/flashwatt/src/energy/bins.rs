@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use super::activity::{Activity, ActivitySeries};
 use super::parts::{Columns, ComponentEnergies, PartTimes, Parts, PerState, StateId};
 use crate::mem;
 use crate::units::Nanos;
@@ -33,6 +34,8 @@ pub struct Bins {
     merge_at: Option<usize>,
     /// Whether there was no memory for a bin.
     is_full: bool,
+    /// What else is recorded of an SSD.
+    pub activity: Option<Box<Activity>>,
 }
 
 /// Bins with their power.
@@ -47,6 +50,9 @@ pub struct PowerSeries {
     /// Energy in J of work that DRAM and the host interface were given before the end of the last bin and do after it,
     /// by component. Neither the totals nor the bins hold it.
     pub owed_j: ComponentEnergies,
+    /// What an SSD did in each bin; none of a disk and of an array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity: Option<ActivitySeries>,
 }
 
 impl PowerSeries {
@@ -58,7 +64,7 @@ impl PowerSeries {
         let owed = members.iter().map(|(name, series)| (*name, series.owed_j.total)).collect::<Vec<_>>();
         let columns = members.iter().map(|(name, series)| (*name, series.power_w.sums().collect())).collect();
         let owed_j = ComponentEnergies { total: owed.iter().map(|(_, joules)| joules).sum(), components: owed };
-        Some(PowerSeries { interval_ns, start_ns, power_w: Columns::of(columns), owed_j })
+        Some(PowerSeries { interval_ns, start_ns, power_w: Columns::of(columns), owed_j, activity: None })
     }
 
     /// The highest power in W of a bin; 0 without bins.
@@ -72,7 +78,8 @@ impl Bins {
     /// that many, so a run of any length ends with `merge_at`/2 to `merge_at` bins.
     pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
         let (open, closed, owed) = (PerState::default(), Vec::new(), PartTimes::default());
-        Bins { interval_ns, start_ns: 0, end_ns: Nanos::MAX, open, closed, owed, merge_at, is_full: false }
+        let (start_ns, end_ns, is_full, activity) = (0, Nanos::MAX, false, None);
+        Bins { interval_ns, start_ns, end_ns, open, closed, owed, merge_at, is_full, activity }
     }
 
     /// Length of a bin.
@@ -103,7 +110,14 @@ impl Bins {
     pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
         (self.start_ns, self.owed) = (now, PartTimes::default());
         self.closed.clear();
+        self.activity.iter_mut().for_each(|activity| activity.restart(now));
         self.open(now, PerState::default(), count);
+    }
+
+    /// Whether a bin ends by `now`.
+    #[inline(always)]
+    pub(super) fn ends_by(&self, now: Nanos) -> bool {
+        self.end_ns <= now
     }
 
     /// Advances to `now`: closes all bins that have ended.
@@ -114,6 +128,7 @@ impl Bins {
                 return;
             }
             self.closed.push(self.open);
+            self.activity.iter_mut().for_each(|activity| activity.close(self.end_ns));
             let carried = if self.merge_at.is_some_and(|at| self.closed.len() >= at) { self.merge() } else { None };
             if self.overflowed() {
                 self.end_ns = Nanos::MAX;
@@ -128,7 +143,10 @@ impl Bins {
     fn grow(&mut self) -> bool {
         let (bins, more) = (self.closed.len(), self.closed.len().max(1024));
         let each = 2 * size_of::<PerState<u64>>() + COMPONENTS * (size_of::<f64>() + NUMBER_BYTES);
-        mem::is_there(((bins + more) * each) as u64) && self.closed.try_reserve_exact(more).is_ok()
+        let has_room = |activity: &mut Box<Activity>| activity.grow(bins, more);
+        mem::is_there(((bins + more) * each) as u64)
+            && self.closed.try_reserve_exact(more).is_ok()
+            && self.activity.as_mut().is_none_or(has_room)
     }
 
     /// The number of bins, if there was no memory for more.
@@ -154,6 +172,7 @@ impl Bins {
             std::array::from_fn(|state| pair.iter().fold(0, |sum: u64, bin| sum.wrapping_add(bin[state])))
         };
         self.closed = self.closed.chunks(2).map(sum).collect();
+        self.activity.iter_mut().for_each(|activity| activity.merge());
         carried
     }
 
@@ -168,6 +187,9 @@ impl Bins {
             *sum = sum.wrapping_sub(u64::from(count).wrapping_mul(self.end_ns - now));
         }
         self.end_ns = now;
+        if let Some(activity) = &mut self.activity {
+            activity.finish(now, now > self.start_ns + self.closed.len() as u64 * self.interval_ns);
+        }
     }
 
     fn open_start(&self) -> Nanos {
@@ -183,6 +205,7 @@ impl Bins {
             power_w.push(&parts.drawn(bin), |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
         }
         let owed_j = parts.energies(&self.owed);
-        PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w, owed_j }
+        let activity = self.activity.as_ref().map(|activity| activity.figures(self.interval_ns, last_ns));
+        PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w, owed_j, activity }
     }
 }

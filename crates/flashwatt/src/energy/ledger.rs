@@ -125,14 +125,22 @@ impl Ledger {
 
     /// Books the phases of all operations that have ended; `whole` gives their lengths.
     pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
+        self.die_ns = self.with_whole(&whole);
+    }
+
+    /// The die-nanoseconds with the phases of all operations that have ended; `whole` gives their lengths.
+    pub fn with_whole(&self, whole: &dyn Fn(OpKind) -> OpTimes) -> [[u64; Cause::ALL.len()]; DieState::COUNT] {
+        let mut die_ns = self.die_ns;
         for kind in OpKind::BOOKED {
             for (state, from, to) in whole(kind).phases(kind) {
                 for cause in Cause::ALL {
                     let ended = self.operations[kind as usize][cause as usize];
-                    self.add(state, cause, ended.wrapping_mul(to - from));
+                    let sum = &mut die_ns[state as usize][cause as usize];
+                    *sum = sum.wrapping_add(ended.wrapping_mul(to - from));
                 }
             }
         }
+        die_ns
     }
 
     /// Subtracts the part of an ended operation that lies before `since`, the start of the window.

@@ -14,6 +14,7 @@
 use std::cmp::Ordering;
 use std::hint::cold_path;
 
+use super::activity::Activity;
 use super::changes::{Ahead, Changes};
 use super::mean_window::MeanWindow;
 use super::parts::{NUMBERS, Parts, StateId};
@@ -276,6 +277,25 @@ impl<R: Recorder> Meter<R> {
             peak: Some(Draw { nw: self.peak }),
             at_peak_ns: Some(self.at_peak_ns),
             window_w: self.windows.map(|w| w.greatest.map(|nw_ns| joules(nw_ns) / (w.len as f64 * 1e-9))),
+        }
+    }
+
+    /// Whether a bin of the series ends by `now`.
+    #[inline(always)]
+    pub fn bin_ends_by(&mut self, now: Nanos) -> bool {
+        self.recorder.series().and_then(|series| series.bins.as_ref()).is_some_and(|bins| bins.ends_by(now))
+    }
+
+    /// What is recorded beside power, if anything.
+    #[inline(always)]
+    pub fn activity(&mut self) -> Option<&mut Activity> {
+        self.recorder.series()?.bins.as_mut()?.activity.as_deref_mut()
+    }
+
+    /// Records what the drive does beside its power, if there is a series of bins.
+    pub fn record(&mut self, activity: impl FnOnce() -> Activity) {
+        if let Some(bins) = self.recorder.series().and_then(|series| series.bins.as_mut()) {
+            bins.activity = Some(Box::new(activity()));
         }
     }
 

@@ -8,6 +8,7 @@
 //! * [`Series`]: power over time on request: in bins, or every edge in a window.
 
 pub mod accounts;
+pub mod activity;
 pub mod array_times;
 pub mod bins;
 mod changes;

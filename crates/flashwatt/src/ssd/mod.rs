@@ -186,6 +186,13 @@ impl<P: Probe> Ssd<P> {
         self.controller.admit_own(request, urgent, &self.firmware, &mut self.flash)
     }
 
+    /// Notes the present counts for the bin of a series that ends next.
+    #[inline(never)]
+    fn note_activity(&mut self) {
+        let (controller, free_blocks) = (&self.controller, self.firmware.blocks.all_free_blocks());
+        self.flash.accounts.note_activity(free_blocks, Some(&|kind| controller.whole(kind)));
+    }
+
     /// Why a drive on which nothing happens has not done its work.
     pub(crate) fn stuck(&self) -> Error {
         let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
@@ -231,6 +238,9 @@ impl<P: Probe> Device for Ssd<P> {
 
     #[inline(always)]
     fn pass_time(&mut self, now: Nanos) {
+        if self.flash.accounts.bin_ends_by(now) {
+            self.note_activity();
+        }
         self.flash.accounts.pass_time(now);
     }
 
@@ -299,6 +309,7 @@ impl<P: Probe> Device for Ssd<P> {
     fn end_window(&mut self, now: Nanos, meter: AtEnd) -> (Window<SsdFigures>, Option<Box<Series>>) {
         let reads_on = meter == AtEnd::ReadOn;
         self.controller.cut(now, &mut self.flash);
+        self.flash.accounts.note_activity(self.firmware.blocks.all_free_blocks(), None);
         let window = self.flash.accounts.close(now, self.firmware.blocks.all_free_blocks(), reads_on);
         self.log_window_ends();
         let series = if meter == AtEnd::Deliver { self.flash.accounts.take_series() } else { None };

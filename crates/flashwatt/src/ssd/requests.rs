@@ -200,7 +200,7 @@ impl<P: Probe> Ssd<P> {
     #[inline(always)]
     fn complete(&mut self, id: RequestId, cx: &mut Cx) {
         let (now, active) = (cx.now(), &self.requests[id.idx()]);
-        self.flash.accounts.request_left(now);
+        self.flash.accounts.request_left(now, &active.request);
         self.flash.accounts.probe.request_ended(&RequestRecord {
             id,
             fua: active.request.fua,

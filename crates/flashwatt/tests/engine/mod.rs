@@ -2,6 +2,7 @@
 //!
 //! One binary for many files: each test binary compiles the generic core anew, which takes longer than the tests do.
 
+mod activity;
 mod array;
 mod destage;
 mod determinism;

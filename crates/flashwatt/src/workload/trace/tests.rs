@@ -412,7 +412,10 @@ fn flushes_and_fua_of_the_block_layer() {
 fn fio_version_2_waits() {
     let content = b"fio version 2 iolog\na add\nb add\na open\na read 0 4096\na wait 150 0\nb write 512 512\nb sync\n";
     let (requests, _) = replay(&Temporary::new("t", content).cfg(), DRIVE).expect("a good trace");
-    assert_eq!(brief(&requests), [(0, 'R', 0, 4096), (150_000_000, 'W', (1 << 20) + 512, 512), (150_000_000, 'F', 0, 0)]);
+    assert_eq!(
+        brief(&requests),
+        [(0, 'R', 0, 4096), (150_000_000, 'W', (1 << 20) + 512, 512), (150_000_000, 'F', 0, 0)]
+    );
 }
 
 #[test]

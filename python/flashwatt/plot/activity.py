@@ -1,0 +1,151 @@
+"""What a drive does over time: throughput, write amplification, free blocks, queue, and energy by cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from flashwatt import _core
+from flashwatt.base.misspelt import nearest
+from flashwatt.base.units import duration
+from flashwatt.plot.chart import Chart, write_page
+from flashwatt.plot.choice import labelled
+from flashwatt.plot.stack import HEADROOM, ZOOM, time_axis, time_unit, value_axis, zoomed
+from flashwatt.plot.style import DASHES, short
+from flashwatt.report.table import describe_device, describe_workload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typing_extensions import Unpack
+
+    from flashwatt.base.files import Json
+    from flashwatt.plot.choice import Reports
+    from flashwatt.plot.style import Canvas, Look
+    from flashwatt.report.report import Report
+
+_PICTURE_BINS, _PAGE_BINS = 430, 3000
+
+
+@dataclass(frozen=True)
+class _Figure:
+    title: str
+    axis: str
+    keys: dict[str, str]
+    """Columns of `series.activity` by the names of their lines."""
+
+
+_FIGURES = {
+    "throughput": _Figure("Throughput over time", "MB/s", {"reads": "read_mb_s", "writes": "write_mb_s"}),
+    "iops": _Figure("Requests over time", "requests per second", {"": "iops"}),
+    "write_amplification": _Figure("Write amplification over time", "write amplification", {"": "write_amplification"}),
+    "free_blocks": _Figure("Erased blocks over time", "erased blocks", {"": "free_blocks"}),
+    "queue_depth": _Figure("Requests inside the drive over time", "requests inside the drive", {"": "queue_depth"}),
+    "energy_by_cause": _Figure("Power of flash operations by cause", "power of flash operations (W)", {}),
+}
+
+
+def activity(reports: Reports, figure: str = "write_amplification", **look: Unpack[Look]) -> Chart:
+    """Draw what one or several SSDs do over time.
+
+    `figure` is `throughput`, `iops`, `write_amplification`, `free_blocks`, `queue_depth` or `energy_by_cause`. Further
+    options are those of `Chart.restyle`. Raises `FlashwattError` for another figure, and for a report without this
+    recording: one of a disk or an array, or of a run without `series=True`.
+    """
+    if figure not in _FIGURES:
+        near = nearest(figure, _FIGURES)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise _core.FlashwattError(f"figure: found {figure!r}; expected one of {', '.join(_FIGURES)}{hint}")
+    contents = labelled(reports)
+    for label, content in contents.items():
+        _check(label, content)
+    chosen, first = _FIGURES[figure], next(iter(contents.values()))
+    intervals = dict.fromkeys(duration(one["series"]["interval_ns"], exact=True) for one in contents.values())
+    described = f"{describe_device(first)}. {describe_workload(first)}." if len(contents) == 1 else ""
+    subtitle = f"{described} Bins of {', '.join(intervals)}.".strip()
+    return Chart(chosen.title, (subtitle,), lambda on: _lines(contents, figure, on), ZOOM, look)
+
+
+def write_activity(report: Report, path: Path, *, force: bool = False) -> Path:
+    """Draw all figures of a report into one page.
+
+    Raises `FlashwattError` as `activity` and `write_page` do.
+    """
+    title = f"What the drive does over time: {describe_device(report.to_dict())}"
+    return write_page(path, title, [activity(report, figure) for figure in _FIGURES], force=force)
+
+
+def _check(label: str, content: Json) -> None:
+    series = content.get("series")
+    if not series:
+        raise _core.FlashwattError(f"{label}: nothing is recorded over time; ask for it: run(..., series=True)")
+    if not series.get("activity"):
+        raise _core.FlashwattError(f"{label}: its series holds power alone; expected a run of one SSD")
+    if not series["activity"]["iops"]:
+        raise _core.FlashwattError(f"{label}: the series is empty, since the run took no time")
+
+
+def _lines(contents: dict[str, Json], figure: str, on: Canvas) -> alt.LayerChart:
+    series = {label: content["series"] for label, content in contents.items()}
+    scale, unit = time_unit(max(len(one["activity"]["iops"]) * one["interval_ns"] for one in series.values()))
+    bins = _PAGE_BINS if on.page else _PICTURE_BINS
+    rows: list[dict[str, Any]] = []
+    for label, content in contents.items():
+        for name, points in _points(content, figure, bins).items():
+            said = ", ".join(filter(None, (label if len(contents) > 1 else "", name))) or label
+            rows += [{"time": short(ns / scale), "line": said, "value": short(value)} for ns, value in points]
+    names = list(dict.fromkeys(row["line"] for row in rows))
+    top = max((row["value"] for row in rows), default=0) or 1
+    colours = alt.Scale(domain=names, range=on.colours)
+    legend = on.legend(names) if len(names) > 1 else None
+    encodings: dict[str, Any] = {"color": alt.Color("line:N", scale=colours, legend=legend)}
+    if on.dashed:
+        encodings["strokeDash"] = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend)
+    lines = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)
+        .encode(
+            x=time_axis(f"simulated time ({unit})", on),
+            y=value_axis(_FIGURES[figure].axis, HEADROOM * top, on),
+            tooltip=[
+                alt.Tooltip("line:N"),
+                alt.Tooltip("value:Q", title=_FIGURES[figure].axis, format=".4~g"),
+                alt.Tooltip("time:Q", title=unit, format=".6~g"),
+            ],
+            **encodings,
+        )
+    )
+    drawn: alt.LayerChart = on.sized(alt.layer(zoomed(lines, on)))
+    return drawn
+
+
+def _points(content: Json, figure: str, bins: int) -> dict[str, list[tuple[float, float]]]:
+    """Beginnings of bins in ns and values, by the name of the line, with neighbouring bins joined to at most `bins`."""
+    series, done = content["series"], content["series"]["activity"]
+    start, interval = series["start_ns"], series["interval_ns"]
+    end = start + content["throughput"]["simulated_s"] * 1e9
+    count = len(done["iops"])
+    lengths = [max(min(interval, end - (start + at * interval)), 1) for at in range(count)]
+    group = max(1, -(-count // bins))
+    page_bytes = content["config"]["device"]["page_bytes"]
+
+    def joined(values: list[Any], at: slice) -> float | None:
+        if figure == "write_amplification":
+            accepted = sum(done["accepted_bytes"][at])
+            return sum(done["programmed_pages"][at]) * page_bytes / accepted if accepted else None
+        if figure == "free_blocks":
+            return float(values[at][-1])
+        if figure == "energy_by_cause":
+            return float(sum(values[at]) / sum(lengths[at]) * 1e9)
+        weighted = sum(value * ns for value, ns in zip(values[at], lengths[at], strict=True))
+        return float(weighted / sum(lengths[at]))
+
+    columns = {name: done[key] for name, key in _FIGURES[figure].keys.items()}
+    columns = columns or done["energy_by_cause_j"]
+    parts = [slice(first, first + group) for first in range(0, count, group)]
+    return {
+        name: [(start + at.start * interval, value) for at in parts if (value := joined(values, at)) is not None]
+        for name, values in columns.items()
+    }

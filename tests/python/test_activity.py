@@ -1,0 +1,57 @@
+"""What a drive does over time: columns, pictures, and messages."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import flashwatt
+from flashwatt import plot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flashwatt import Report
+
+_SMALL = {"device__blocks_per_plane": 64, "run__precondition": "filled", "workload__uniform__read_fraction": 0.3}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    """A short run with reads, writes and collection."""
+    return flashwatt.run(device__preset="limit", series=True, workload__uniform__requests=3000, **_SMALL)
+
+
+def test_columns_add_up_to_the_report(report: Report) -> None:
+    bins = report.series()
+    seconds = (bins["end_ns"] - bins["start_ns"]) * 1e-9
+    assert (bins["iops"] * seconds).sum() == pytest.approx(report.workload.requests)
+    assert (bins["write_mb_s"] * seconds).sum() == pytest.approx(report.workload.write_bytes * 1e-6)
+    assert bins["energy_gc_j"].sum() == pytest.approx(report.energy_by_cause_j.gc)
+    programs = report.to_dict()["flash"]["programs"]
+    assert bins["programmed_pages"].sum() == sum(programs[cause] for cause in programs if cause != "total")
+    watts = [name for name in bins.columns if name.endswith("_w") and name != "total_w"]
+    assert bins["total_w"][0] == pytest.approx(sum(bins[name][0] for name in watts)), "power alone"
+    assert bins["free_blocks"].min() > 0
+
+
+def test_pictures(report: Report, tmp_path: Path) -> None:
+    for figure in ("throughput", "iops", "write_amplification", "free_blocks", "queue_depth", "energy_by_cause"):
+        spec = json.dumps(plot.activity({"a": report, "b": report}, figure).spec())
+        assert '"a' in spec and '"b' in spec, figure
+    assert "requests inside the drive" in plot.activity(report, "queue_depth").svg()
+    page = plot.write_activity(report, tmp_path / "activity.html").read_text()
+    assert page.count("over time") >= 5
+
+
+def test_mistakes(report: Report) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"found 'queue_dept'; .* \(did you mean queue_depth\?\)"):
+        plot.activity(report, "queue_dept")
+    short = flashwatt.run(device__preset="limit", workload__uniform__requests=10, **_SMALL)
+    with pytest.raises(flashwatt.FlashwattError, match="nothing is recorded over time"):
+        plot.activity(short)
+    disk = flashwatt.run(device__preset="laptop-7200", series=True, workload__uniform__requests=10)
+    with pytest.raises(flashwatt.FlashwattError, match="holds power alone"):
+        plot.activity(disk)
