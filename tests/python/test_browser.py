@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = os.environ.get("FLASHWATT_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
-WIDTHS = (1280, 500, 390, 380)
+WIDTHS = (1280, 500, 390, 380) if "FLASHWATT_SOAK" in os.environ else (1280, 390)
+"""Of a desk and of phones; each costs as much again as the page itself."""
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="NO BROWSER: pages are not tested; install chromium, or name one in FLASHWATT_BROWSER"
