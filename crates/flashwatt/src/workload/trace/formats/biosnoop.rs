@@ -15,7 +15,7 @@ pub const FORMAT: Format = Format {
     columns: "time (s), process name, process id, disk, operation (R, W or RWBS), first sector (512 B), bytes, [time in queue (ms)], latency (ms)",
     events: &[],
     logged: &[LogPoint::Dispatch],
-    tried: false,
+    tried: true,
     units: Some(Biosnoop::UNITS),
     example: b"TIME(s)     COMM           PID    DISK    T SECTOR     BYTES   LAT(ms)\n\
                0.000004    supervise      1950   xvda1   W 13092560   4096       0.74\n\

@@ -15,7 +15,7 @@ pub const FORMAT: Format = Format {
     columns: "version, time (s), command (SCSI, hexadecimal), size (B), block (512 B)",
     events: &[],
     logged: &[LogPoint::Dispatch],
-    tried: false,
+    tried: true,
     units: Some(LibCacheSim::UNITS),
     example: b"version,time,op,size,lbn\n1,33898,2a,512,42932745\n1,33898,28,6656,40409911\n1,33899,2a,4096,6160447\n",
     detect: |sample| looks_like(LibCacheSim, sample) && !csv::detect(sample),
