@@ -137,6 +137,28 @@ pub struct LongestWait {
 }
 
 impl HostReport {
+    /// The warning about a scheduler that decided nothing: its figures are those of another one.
+    pub(super) fn decided_nothing(&self) -> Option<String> {
+        const WITHOUT_CHOICE: [&str; 2] = ["none", "noop"];
+        let (name, depth) = (self.scheduler, &self.depth);
+        let dispatched = self.read.dispatched + self.write.dispatched + self.other.dispatched;
+        if WITHOUT_CHOICE.contains(&name) || dispatched < 2 || depth.withheld_s > 0.0 || self.decisions.idle_waits > 0 {
+            return None;
+        }
+        if depth.queued_mean == 0.0 {
+            return Some(format!(
+                "{name} had no choice: the drive took each request at the instant at which it came, so that the figures are those of any \
+                 scheduler (more requests under way than the drive takes make a queue: a larger queue depth of the workload, more \
+                 processes, a smaller device.host_link.queue_depth)"
+            ));
+        }
+        (name == "kyber").then(|| {
+            "kyber held no request back: no kind of request used up its places in the drive, so that only its turns order the requests \
+             (smaller host.scheduler.kyber.read_depth and write_depth, or shorter latency targets, make it act)"
+                .to_string()
+        })
+    }
+
     /// The section of a window.
     pub fn new<F: Figures>(settings: &Host, window: &Window<Hosted<F>>) -> Self {
         let blocks = &window.figures.host;

@@ -176,6 +176,26 @@ fn a_priority_of_a_process_that_sends_nothing_is_a_warning() {
     assert!(!warnings.contains("host.priorities.0"), "{warnings}");
 }
 
+/// One request at a time leaves nothing to choose; more than the drive takes do. kyber has no part in it while its places suffice.
+#[test]
+fn a_scheduler_that_decides_nothing_is_a_warning() {
+    let warnings = |scheduler: &str, sets: &[&str]| {
+        let scheduler = format!("host.scheduler={scheduler}");
+        let few = ["device.scale=1/64", "workload.uniform.requests=300", scheduler.as_str()];
+        report(&[&few[..], sets].concat())["warnings"].to_string()
+    };
+    let (one, many) = (["workload.uniform.queue_depth=1"], ["workload.uniform.queue_depth=100"]);
+    assert!(warnings("mq_deadline", &one).contains("mq_deadline had no choice"));
+    for (scheduler, sets) in [("mq_deadline", &many), ("none", &one)] {
+        assert!(!warnings(scheduler, sets).contains("had no choice"), "{scheduler}");
+    }
+    assert!(warnings("kyber", &many).contains("kyber held no request back"));
+    let places =
+        ["workload.uniform.queue_depth=100", "host.scheduler.kyber.read_depth=2", "host.scheduler.kyber.write_depth=2"];
+    let few = [&["device.scale=1/64", "workload.uniform.requests=300"][..], &places].concat();
+    assert!(!report(&few)["warnings"].to_string().contains("kyber"));
+}
+
 /// Each clone of a fio job is a process of its own, and a section is an origin.
 #[test]
 fn clones_of_a_job_are_processes() {
