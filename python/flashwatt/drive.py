@@ -17,6 +17,8 @@ from flashwatt.report.sections import Supplies
 from flashwatt.runs import nearest, overrides_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from flashwatt.config.config import Source
 
 Kind = Literal["read", "write", "trim", "flush"]
@@ -194,6 +196,20 @@ class Drive:
     def power_w(self) -> float:
         """The drive's power in W now."""
         return self._core.power_w()
+
+    def blocks(self) -> pl.DataFrame:
+        """Give what each block of an SSD holds now, one row per block.
+
+        Columns: `die`, `block` (its number in the drive), `state` (`free`: erased, `open`: data is written to it,
+        `closed`: full, `victim`: being collected or erased), `planned_pages` (pages that are programmed, or will be by
+        operations that are planned), `valid_units` (map units of current data; a unit is a page unless
+        `ftl.page.map_unit_bytes` is smaller), and `erases`. Raises `FlashwattError` for a disk and for an array.
+        """
+        import polars as pl
+
+        names = {"die": pl.UInt32, "block": pl.UInt32, "state": pl.Categorical}
+        numbers = dict.fromkeys(("planned_pages", "valid_units", "erases"), pl.UInt32)
+        return pl.DataFrame(self._core.blocks(), schema={**names, **numbers}, orient="row")
 
     def report(self) -> Report:
         """Let everything that is under way end, and report all since time 0. It ends the drive."""

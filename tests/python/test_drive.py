@@ -294,3 +294,23 @@ def test_a_drive_that_cannot_be_cut_says_so() -> None:
     drive.report()
     with pytest.raises(FlashwattError, match="after `report`"):
         drive.cut()
+
+
+def test_blocks_of_a_drive_that_fills() -> None:
+    """An empty drive of 64 blocks, on which 40 pages are written and 8 of them again."""
+    small = {"channels": 2, "ways": 1, "blocks_per_plane": 32, "pages_per_block": 16, "op_ratio": 0.8}
+    device = {"preset": "limit", **small}
+    drive = flashwatt.Drive({"device": device, "run": {"precondition": "empty"}})
+    assert drive.blocks()["state"].unique().to_list() == ["free"]
+    for page in (*range(40), *range(8)):
+        drive.submit("write", page * 4096, 4096)
+        drive.advance(drive.now_ns + 10_000_000)
+    blocks = drive.blocks()
+    assert blocks.height == 64
+    assert (blocks["planned_pages"].sum(), blocks["valid_units"].sum()) == (48, 40)
+    assert (blocks["erases"].sum(), set(blocks["die"])) == (0, {0, 1})
+    states = dict(blocks["state"].value_counts().iter_rows())
+    assert (states["closed"], states["open"], states["free"]) == (2, 2, 60), "24 pages for each die"
+    disk = flashwatt.Drive(device__preset="laptop-7200")
+    with pytest.raises(flashwatt.FlashwattError, match="blocks: only of an SSD"):
+        disk.blocks()

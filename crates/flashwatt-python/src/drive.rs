@@ -119,6 +119,15 @@ impl Drive {
         self.drive(|drive| drive.power_w())
     }
 
+    /// Die, number, state, planned pages, valid map units and erases of each block.
+    fn blocks(&self) -> PyResult<Vec<(u32, u32, &'static str, u32, u32, u32)>> {
+        let blocks = self.drive(|drive| drive.blocks())?.map_err(python_error)?;
+        let row = |one: flashwatt::BlockContent| {
+            (one.die, one.block, one.state, one.planned_pages, one.valid_units, one.erases)
+        };
+        Ok(blocks.into_iter().map(row).collect())
+    }
+
     /// Completes all work, ends the drive, and returns the report as JSON, with the histogram of latencies.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let State { drive, .. } = self.lock()?.take().ok_or_else(reported)?;

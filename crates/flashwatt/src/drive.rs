@@ -13,8 +13,8 @@ use crate::kernel::{End, Sim};
 use crate::progress::Progress;
 use crate::report::hdd::SupplyEnergies;
 use crate::report::{Report, Reported};
-use crate::run::{Needs, RunOptions, Start, conclude, is_not_cut, laid_down, needs_a_clock};
-use crate::ssd::Ssd;
+use crate::run::{Needs, RunOptions, Start, conclude, is_not_cut, laid_down, needs_a_clock, needs_an_ssd};
+use crate::ssd::{BlockContent, Ssd};
 use crate::units::Nanos;
 
 /// A drive for a simulator of something larger: a database, a computer, a storage system.
@@ -287,6 +287,20 @@ impl Drive {
     /// The drive's power in W now.
     pub fn power_w(&self) -> f64 {
         each!(&self.sim, sim => sim.device().so_far().1)
+    }
+
+    /// What each block of an SSD holds now.
+    ///
+    /// # Errors
+    /// If the drive is a disk or an array.
+    pub fn blocks(&self) -> Result<Vec<BlockContent>, Error> {
+        match &self.sim {
+            Live::Cuttable(sim) => Ok(sim.device().block_contents()),
+            Live::Plain(sim) => match sim.device() {
+                AnyDrive::Ssd(ssd) => Ok(ssd.block_contents()),
+                AnyDrive::Hdd(_) | AnyDrive::Array(_) => Err(needs_an_ssd("blocks", &self.config)),
+            },
+        }
     }
 
     /// Completes all work that is under way, and reports the run.

@@ -106,6 +106,7 @@ pub use progress::{Preparation, Progress, Watch};
 pub use report::Report;
 pub use reprice::reprice;
 pub use run::RunOptions;
+pub use ssd::BlockContent;
 
 /// Modules that other crates see with the feature `internals` only.
 macro_rules! internal {

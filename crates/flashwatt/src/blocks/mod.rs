@@ -35,6 +35,18 @@ pub enum BlockState {
     Victim,
 }
 
+impl BlockState {
+    /// The name for users.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BlockState::Free => "free",
+            BlockState::Open => "open",
+            BlockState::Closed => "closed",
+            BlockState::Victim => "victim",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct Info {
     /// Valid map units of a closed block. Of other blocks they are counted when they are asked for: copies between them touch this

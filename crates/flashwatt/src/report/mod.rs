@@ -432,7 +432,7 @@ impl Report {
         warnings.extend(origins.as_deref().and_then(origins::others));
         let host_settings = config.host.iter();
         warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));
-        warnings.extend(host.as_ref().and_then(HostReport::decided_nothing).filter(|_| replay.is_none()));
+        warnings.extend(host.as_ref().and_then(|host| host.decided_nothing()).filter(|_| replay.is_none()));
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(deeper_than_the_drive(config));
         warnings.extend(took_no_time(&counted, &done));

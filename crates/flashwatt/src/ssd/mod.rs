@@ -98,6 +98,23 @@ struct LinkSeats {
     journal: u32,
 }
 
+/// What a block holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockContent {
+    /// The die's number.
+    pub die: u32,
+    /// The block's number in the drive.
+    pub block: u32,
+    /// `free`: erased. `open`: data is written to it. `closed`: it is full. `victim`: it is collected or erased.
+    pub state: &'static str,
+    /// Pages that are programmed, or will be by operations that are planned.
+    pub planned_pages: u32,
+    /// Map units of current data. A unit is a page unless `ftl.page.map_unit_bytes` is smaller.
+    pub valid_units: u32,
+    /// Times that it was erased.
+    pub erases: u32,
+}
+
 /// No seat.
 const NO_SEAT: u32 = u32::MAX;
 
@@ -198,6 +215,22 @@ impl<P: Probe> Ssd<P> {
         let has_no_room = !self.stalled.is_empty() || self.buffered.as_ref().is_some_and(|b| b.has_no_room());
         assert!(has_no_room, "requests wait for nothing; this is a fault of the simulator");
         no_room()
+    }
+
+    /// What each block holds now, in the order of dies and of blocks in a die.
+    pub(crate) fn block_contents(&self) -> Vec<BlockContent> {
+        let (blocks, array, geometry) = (&self.firmware.blocks, &self.flash.array, &self.geometry);
+        let dies = (0..geometry.dies).map(DieId);
+        let all = dies.flat_map(|die| geometry.blocks_of(die).map(move |block| (die, block)));
+        all.map(|(die, block)| BlockContent {
+            die: die.0,
+            block: block.0,
+            state: blocks.state(block).name(),
+            planned_pages: array.planned_pages(block),
+            valid_units: blocks.valid_units(block),
+            erases: array.erases(block),
+        })
+        .collect()
     }
 
     /// Takes the drive apart: its accounts, its firmware and its flash.
