@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from flashwatt import Report
 
-_SMALL = {"device__blocks_per_plane": 64, "run__precondition": "filled", "workload__uniform__read_fraction": 0.3}
+_SMALL = {"device__channels": 2, "device__blocks_per_plane": 64, "run__precondition": "filled", "workload__uniform__read_fraction": 0.3}
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
     """A short run with reads, writes and collection."""
-    return flashwatt.run(device__preset="limit", series=True, workload__uniform__requests=3000, **_SMALL)
+    return flashwatt.run(device__preset="limit", series=True, workload__uniform__requests=8000, **_SMALL)
 
 
 def test_columns_add_up_to_the_report(report: Report) -> None:

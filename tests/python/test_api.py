@@ -119,6 +119,9 @@ def same(attribute: Any, value: Any, path: str) -> None:
         assert expected == value.keys(), path
         for key in value:
             same(getattr(attribute, key), value[key], f"{path}.{key}")
+    elif isinstance(attribute, list) and attribute and dataclasses.is_dataclass(attribute[0]):
+        for one, of in zip(attribute, value, strict=True):
+            same(one, of, path)
     else:
         assert attribute == value, path
 

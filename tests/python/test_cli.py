@@ -43,6 +43,7 @@ def test_json_stays_pure_when_files_are_written(flashwatt: Cli, config: Path, tm
         "series.parquet",
         "power.svg",
         "power.html",
+        "activity.html",
     }
     assert "report.json" in result.stderr
 

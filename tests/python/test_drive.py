@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DEVICE = {"preset": "x25m", "channels": 2, "ways": 2, "logical_bytes": 256 << 20}
 SMALL = {"device": DEVICE, "run": {"precondition": "filled", "count_drain": True}}
-OTHER = ("config", "config_sha256", "workload", "window", "drain_ledger", "warnings", "engine")
+OTHER = ("config", "config_sha256", "workload", "window", "drain_ledger", "warnings", "not_steady", "engine")
 LATER = 10**12
 
 

@@ -139,8 +139,7 @@ def test_rules_beside_the_order_of_requests_are_named() -> None:
     runs = {"old": on_host(scheduler="cfq"), "new": on_host(scheduler="mq_deadline")}
     found = [text for text in flashwatt.compare(runs).warnings() if "host.flush" in text]
     assert len(found) == 1
-    assert '"drain" (old, cfq)' in found[0]
-    assert '"pass" (new, mq_deadline)' in found[0]
+    assert '(host.flush: "drain" for cfq, "pass" for mq_deadline)' in found[0]
     assert 'set host.flush = "drain"' in found[0]
     same = {name: on_host(scheduler=name, flush="pass") for name in ("cfq", "mq_deadline")}
     assert not [text for text in flashwatt.compare(same).warnings() if "host.flush" in text]

@@ -129,7 +129,8 @@ def test_the_table_shows_them(flashwatt: Cli, tmp_path: Path) -> None:
     lines = [line.split() for line in said.stdout.splitlines()]
     at = next(at for at, line in enumerate(lines) if line[:2] == ["device", "requests"])
     (line,) = (line for line in lines[at:] if line[:2] == ["7", "1"])
-    assert line == ["7", "1", "50.0", "%", "0", "s", "2.95", "ms", "2.95", "ms", "2.95", "ms"]
+    assert line[:4] == ["7", "1", "50.0", "%"]
+    assert line[-6:] == ["2.95", "ms", "2.95", "ms", "2.95", "ms‡"], "one request has no p99"
 
 
 def test_no_value_is_cut_at_80_columns(tmp_path: Path) -> None:

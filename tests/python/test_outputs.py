@@ -588,7 +588,7 @@ def test_drawing_without_room_costs_the_picture_only(work: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "power.svg is not drawn: the process that draws was ended by SIG" in result.stderr
     assert "more address space than the limit of 6,000 MB (`ulimit -v`)" in result.stderr
-    assert names(work / "out") == ["config.toml", "power.html", "report.json", "series.parquet"]
+    assert names(work / "out") == ["activity.html", "config.toml", "power.html", "report.json", "series.parquet"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space")

@@ -20,6 +20,8 @@ def explain(name: str) -> dict[str, Any]:
         return _preset(name)
     if name not in keys() and not _ending(name):
         reported = [key for key in report_keys() if key == name or key.endswith(f".{name}")]
+        # A column of a series has the name of the figure whose course it is.
+        reported = [key for key in reported if not key.startswith("series.")] or reported
         if len(reported) == 1 or name in reported:
             return _report_key(name if name in reported else reported[0])
         if reported:

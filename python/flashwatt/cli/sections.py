@@ -31,6 +31,7 @@ _RUN = {
         "offset_unit",
         "size_unit",
         "sort",
+        "max_gap",
         "devices",
         "fold",
         "clip",

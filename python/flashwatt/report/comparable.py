@@ -54,35 +54,37 @@ def unlike_host_rules(configs: Mapping[str, Any]) -> list[str]:
 
     A rule that differs between runs of one scheduler is varied on purpose.
     """
-    hosts = {label: host for label, config in configs.items() if (host := _host(config))}
-    return [found for key in _RULES for found in _unlike(key, hosts)]
+    hosts = [host for config in configs.values() if (host := _host(config))]
+    unlike = {key: values for key in _RULES if (values := _unlike(key, hosts))}
+    if not unlike:
+        return []
+    found = "; ".join(
+        f"{_RULES[key]} (host.{key}: {', '.join(f'{_written(value)} for {_all(names)}' for value, names in values)})"
+        for key, values in unlike.items()
+    )
+    to_set = ", ".join(f"host.{key} = {_written(values[0][0])}" for key, values in unlike.items())
+    return [
+        f"the schedulers of these runs differ in more than the order of requests: {found}. To compare the orders alone, "
+        f"set {to_set} in all runs"
+    ]
 
 
-def _unlike(key: str, hosts: Mapping[str, Any]) -> list[str]:
+def _unlike(key: str, hosts: list[Any]) -> list[tuple[Any, list[str]]]:
+    """Give the values of a rule with the schedulers that have each; nothing if it does not differ."""
     by_scheduler: dict[str, set[Any]] = {}
-    labels: dict[Any, list[str]] = {}
-    for label, host in hosts.items():
+    for host in hosts:
         name = host["scheduler"]["name"]
         if key != "nr_requests" or name != _WITHOUT_QUEUE:
             value = host["plug"]["requests"] if key == "plug_requests" else host.get(key)
             by_scheduler.setdefault(name, set()).add(value)
-            labels.setdefault(value, []).append(label if label == name else f"{label}, {name}")
-    if len(labels) < 2 or any(len(values) > 1 for values in by_scheduler.values()):  # noqa: PLR2004
+    values = dict.fromkeys(value for found in by_scheduler.values() for value in found)
+    if len(values) < 2 or any(len(found) > 1 for found in by_scheduler.values()):  # noqa: PLR2004
         return []
-    found = "; ".join(f"{_written(value)} ({_few(runs)})" for value, runs in labels.items())
-    to_set = _written(next(iter(labels)))
-    return [
-        f"the runs differ in host.{key}, {_RULES[key]}, by the defaults of their schedulers: {found}. To compare the "
-        f"orders of requests alone, set host.{key} = {to_set} in all runs"
-    ]
+    return [(value, [name for name, found in by_scheduler.items() if value in found]) for value in values]
 
 
-def _few(labels: list[str]) -> str:
-    more = len(labels) - _LABELS_SHOWN
-    return "; ".join(labels) if more <= 0 else f"{'; '.join(labels[:_LABELS_SHOWN])} and {count(more)} more"
-
-
-_LABELS_SHOWN = 3
+def _all(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _written(value: Any) -> str:
