@@ -273,6 +273,9 @@ fn figures(sets: &[String]) -> Value {
     for key in ["config", "config_sha256", "host"] {
         keys.remove(key);
     }
+    // That the scheduler had no choice.
+    let warnings = keys.get_mut("warnings").and_then(serde_json::Value::as_array_mut).expect("a list");
+    warnings.retain(|one| !one.as_str().is_some_and(|text| text.contains("had no choice")));
     report
 }
 
