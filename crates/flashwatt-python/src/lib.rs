@@ -115,7 +115,7 @@ fn age(
 /// `cuts` (a number of random times), `at_ns` and `at_operation` (ascending lists) is given. `progress` is called with the cuts made and their
 /// number, as by [`run`].
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, cuts=None, at_ns=None, at_operation=None, twice=false, progress=None))]
+#[pyo3(signature = (config_text, file_name, sets, cuts=None, at_ns=None, at_operation=None, twice=false, while_busy=false, progress=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn crash(
     py: Python<'_>,
@@ -126,6 +126,7 @@ fn crash(
     at_ns: Option<Vec<u64>>,
     at_operation: Option<Vec<u64>>,
     twice: bool,
+    while_busy: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let cuts = match (cuts, at_ns, at_operation) {
@@ -135,7 +136,8 @@ fn crash(
         _ => return Err(PyValueError::new_err("give one of cuts, at_ns and at_operation")),
     };
     let crash = watched(py, progress, move |progress| {
-        flashwatt::crash(&load(&config_text, &file_name, &sets)?, &PowerCuts { cuts, twice }, progress)
+        let options = PowerCuts { cuts, twice, while_busy };
+        flashwatt::crash(&load(&config_text, &file_name, &sets)?, &options, progress)
     })?;
     json(&crash.map_err(run_error)?)
 }

@@ -556,6 +556,9 @@ pub struct PowerCuts {
     pub at_operation: Option<Vec<u64>>,
     /// Cut the power again during each recovery, at a time uniform over it.
     pub twice: Option<bool>,
+    /// Draw the random times from those alone at which a flash operation is under way: uniform over that time. None falls into idle time
+    /// then.
+    pub while_busy: Option<bool>,
 }
 
 /// How the drive takes the requests.

@@ -60,6 +60,8 @@ pub struct Crash {
     pub run_ns: Nanos,
     /// Flash operations of the run, in the same way.
     pub operations: u64,
+    /// Cuts at which no flash operation was under way.
+    pub idle_cuts: u64,
     /// The cuts in the order of their times.
     pub cuts: Vec<Cut>,
 }
@@ -71,6 +73,8 @@ pub struct Cut {
     pub at_ns: Nanos,
     /// Flash operations that had ended by then.
     pub operations: u64,
+    /// Flash operations that were under way: on a die, or on its bus.
+    pub operations_under_way: u32,
     /// Requests that had been sent and had not completed. They never complete.
     pub requests_lost: u32,
     /// What the block layer had of them, if there is one.
@@ -162,8 +166,14 @@ pub fn crash(
         unit_bytes: ssd.map_unit_bytes(),
         run_ns,
         operations,
+        idle_cuts: idle(&campaign.cuts),
         cuts: campaign.cuts,
     })
+}
+
+/// The number of cuts at which no flash operation was under way.
+pub(super) fn idle(cuts: &[Cut]) -> u64 {
+    cuts.iter().filter(|cut| cut.operations_under_way == 0).count() as u64
 }
 
 /// Map units that the host can address.
@@ -195,7 +205,8 @@ impl Campaign<'_> {
         workload::open_watched(&config.workload, config.partition_bytes(), config.run.seed, progress)
     }
 
-    /// Runs the workload to its end for its length, and again to cut it at times uniform over that.
+    /// Runs the workload to its end for its length, and again to cut it at times uniform over that, or over the part of it in which a
+    /// flash operation is under way.
     fn cut_at_random<D: Cuttable>(
         &mut self,
         number: u32,
@@ -203,21 +214,28 @@ impl Campaign<'_> {
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
         let mut powered: Powered<_, D> = Powered::whole(self.config, &mut *workload, Bug::None, progress)?;
-        let reached = go(&mut powered, Until::End, Done { cuts: 0, of: None }, progress)?;
+        let mut course = Course::default();
+        let reached = course.go(&mut powered, Until::End, Done { cuts: 0, of: None }, progress)?;
         let (run_ns, operations) = (powered.now_ns(), powered.operations());
         drop(powered); // one drive at a time takes memory
         if reached == Reached::Interrupted {
             return Ok((run_ns, operations, false));
         }
-        let (.., is_complete) = self.cut_at::<D>(self.draw_times(number, run_ns), progress)?;
+        let places = match self.options.while_busy {
+            false => self.draw(number, run_ns).map(Until::Time).collect(),
+            true if course.busy_ns == 0 => return Err(is_never_busy()),
+            true => self.draw(number, course.busy_ns).map(Until::Busy).collect(),
+        };
+        let (.., is_complete) = self.cut_at::<D>(places, progress)?;
         Ok((run_ns, operations, is_complete))
     }
 
-    fn draw_times(&self, number: u32, run_ns: Nanos) -> Vec<Until> {
+    /// Draws numbers below a bound, in ascending order.
+    fn draw(&self, number: u32, below: Nanos) -> impl Iterator<Item = Nanos> + use<> {
         let mut rng = Rng::new(self.config.run.seed ^ STREAM);
-        let mut times: Vec<Nanos> = (0..number).map(|_| rng.below(run_ns.max(1))).collect();
+        let mut times: Vec<Nanos> = (0..number).map(|_| rng.below(below.max(1))).collect();
         times.sort_unstable();
-        times.into_iter().map(Until::Time).collect()
+        times.into_iter()
     }
 
     /// Cuts at each of these places, which stand in their order. Also returns the time in ns and the operations at the last one.
@@ -229,10 +247,11 @@ impl Campaign<'_> {
         let mut workload = self.workload(progress)?;
         let mut powered: Powered<_, D> = Powered::whole(self.config, &mut *workload, Bug::None, progress)?;
         let of = Some(places.len() as u64).filter(|&of| of > 1);
+        let mut course = Course::default();
         for (cuts, place) in (0..).zip(places) {
             let done = Done { cuts, of };
             let goes_on = of.is_none() || progress(&done.at(&powered));
-            match if goes_on { go(&mut powered, place, done, progress)? } else { Reached::Interrupted } {
+            match if goes_on { course.go(&mut powered, place, done, progress)? } else { Reached::Interrupted } {
                 Reached::There => self.cut(&powered)?,
                 Reached::End => return Err(is_over(place, &powered)),
                 Reached::Interrupted => return Ok((powered.now_ns(), powered.operations(), false)),
@@ -258,6 +277,7 @@ impl Campaign<'_> {
         self.cuts.push(Cut {
             at_ns: powered.now_ns(),
             operations: powered.operations(),
+            operations_under_way: powered.under_way(),
             requests_lost: powered.requests_inside(),
             host,
             files,
@@ -308,6 +328,8 @@ enum Until {
     End,
     /// To a time in ns.
     Time(Nanos),
+    /// To the instant before which flash operations were under way for this time in ns, and at which one is.
+    Busy(Nanos),
     /// Until this number of flash operations has ended.
     Operation(u64),
 }
@@ -334,32 +356,56 @@ impl Done {
     }
 }
 
-/// Simulates a run, unless `progress`, which is called from time to time, says stop.
-fn go<W: Workload, D: Cuttable>(
-    powered: &mut Powered<W, D>,
-    until: Until,
-    done: Done,
-    progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Reached, Error> {
-    for instant in 1_u64.. {
-        let is_there = match until {
-            Until::End => false,
-            Until::Time(at) => powered.now_ns() >= at,
-            Until::Operation(number) => powered.operations() >= number,
-        };
-        if is_there {
-            return Ok(Reached::There);
+/// The course of a run.
+#[derive(Default)]
+struct Course {
+    /// The time in ns for which flash operations were under way.
+    busy_ns: Nanos,
+}
+
+impl Course {
+    /// Simulates a run, unless `progress`, which is called from time to time, says stop.
+    fn go<W: Workload, D: Cuttable>(
+        &mut self,
+        powered: &mut Powered<W, D>,
+        until: Until,
+        done: Done,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Reached, Error> {
+        for instant in 1_u64.. {
+            let is_there = match until {
+                Until::End | Until::Busy(_) => false,
+                Until::Time(at) => powered.now_ns() >= at,
+                Until::Operation(number) => powered.operations() >= number,
+            };
+            if is_there {
+                return Ok(Reached::There);
+            }
+            let Some(next) = powered.next_event_ns()? else { break };
+            let now = powered.now_ns();
+            let is_busy = powered.under_way() > 0;
+            let at = match until {
+                Until::Time(at) => next.min(at),
+                Until::Busy(at) if is_busy => next.min(now + (at - self.busy_ns)),
+                Until::End | Until::Operation(_) | Until::Busy(_) => next,
+            };
+            powered.advance(at)?;
+            self.busy_ns += if is_busy { at - now } else { 0 };
+            if is_busy && at < next && matches!(until, Until::Busy(_)) {
+                return Ok(Reached::There);
+            }
+            if instant.is_multiple_of(INSTANTS_PER_LOOK) && !progress(&done.at(powered)) {
+                return Ok(Reached::Interrupted);
+            }
         }
-        let Some(next) = powered.next_event_ns()? else { break };
-        powered.advance(match until {
-            Until::Time(at) => next.min(at),
-            Until::End | Until::Operation(_) => next,
-        })?;
-        if instant.is_multiple_of(INSTANTS_PER_LOOK) && !progress(&done.at(powered)) {
-            return Ok(Reached::Interrupted);
-        }
+        Ok(Reached::End)
     }
-    Ok(Reached::End)
+}
+
+#[cold]
+fn is_never_busy() -> Error {
+    let fault = Fault::key("crash", "no flash operation is ever under way").found("a run without a flash operation");
+    fault.expected("one with some, or cuts at any time of the run").into()
 }
 
 #[cold]
@@ -368,7 +414,7 @@ fn is_over<W: Workload, D: Cuttable>(place: Until, powered: &Powered<W, D>) -> E
     let fault = match place {
         Until::Time(at) => fault.found(format!("{at} ns")),
         Until::Operation(number) => fault.found(format!("operation {number}")),
-        Until::End => fault,
+        Until::Busy(_) | Until::End => fault,
     };
     let (now, operations) = (powered.now_ns(), powered.operations());
     fault.expected(format!("a time before {now} ns, or one of its {operations} operations")).into()

@@ -21,6 +21,7 @@ pub(crate) fn cut_in_place<W: Workload>(sim: &mut Sim<W, Ssd<Witness>>) -> Resul
     let cut = Cut {
         at_ns,
         operations: accounts.probe.ended,
+        operations_under_way: sim.device().under_way().count() as u32,
         requests_lost: accounts.outstanding(),
         host: None,
         files: None,

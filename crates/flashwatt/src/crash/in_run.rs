@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::campaign::{Cut, crash, logical_units};
+use super::campaign::{Cut, crash, idle, logical_units};
 use crate::config::{Config, PowerCuts};
 use crate::error::Error;
 use crate::footprint;
@@ -95,6 +95,7 @@ pub(crate) fn summed_up(config: &Config, status: &'static str, cuts: &[Cut]) -> 
     PowerCutsReport {
         status,
         cuts: cuts.len() as u64,
+        idle_cuts: idle(cuts),
         has_volatile_buffer: config.has_volatile_buffer(),
         has_paired_pages: ssd.device.nand.paired_pages.is_some(),
         logical_units: logical_units(ssd),

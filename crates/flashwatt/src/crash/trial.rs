@@ -124,6 +124,11 @@ impl<W: Workload, D: Cuttable> Powered<W, D> {
         self.drive().flash.accounts.probe.ended
     }
 
+    /// Flash operations that are under way.
+    pub fn under_way(&self) -> u32 {
+        self.drive().under_way().count() as u32
+    }
+
     /// What a cut at this instant leaves. The run goes on as if there were none.
     pub fn cut(&self) -> Remains {
         Witness::cut(self.drive(), self.now_ns())

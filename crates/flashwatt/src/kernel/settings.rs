@@ -38,11 +38,15 @@ pub struct PowerCuts {
     pub cuts: Cuts,
     /// Cut the power again during each recovery, at a time uniform over it.
     pub twice: bool,
+    /// Draw random times from those alone at which a flash operation is under way. Configurations that do not ask for it have no such
+    /// key.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub while_busy: bool,
 }
 
 impl Default for PowerCuts {
     fn default() -> Self {
-        PowerCuts { cuts: Cuts::Random(Self::NUMBER), twice: false }
+        PowerCuts { cuts: Cuts::Random(Self::NUMBER), twice: false, while_busy: false }
     }
 }
 

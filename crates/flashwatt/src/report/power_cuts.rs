@@ -10,6 +10,8 @@ pub struct PowerCutsReport {
     pub status: &'static str,
     /// Cuts that were made.
     pub cuts: u64,
+    /// Cuts of them at which no flash operation was under way.
+    pub idle_cuts: u64,
     /// Whether the drive has a volatile write buffer. Then a write that has completed is durable after a flush only.
     pub has_volatile_buffer: bool,
     /// Whether pages share cells with others, which torn pages spoil.

@@ -61,7 +61,7 @@ fn nothing_to_do_takes_nothing() {
 #[test]
 fn a_full_buffer_by_hand() {
     let config = load(PROBE_DRIVE, &[&SETS[..], &["workload.uniform.requests=3"]].concat());
-    let options = PowerCuts { cuts: Cuts::At(vec![0]), twice: false };
+    let options = PowerCuts { cuts: Cuts::At(vec![0]), ..PowerCuts::default() };
     let found = crash(&config, &options, &mut |_| true).expect("its power can be cut");
     let full = found.capacitors.expect("it has capacitors").full;
     assert_eq!((full.dump_pages, full.dump_ns), (8, common::delays::COMMAND + ERASE + 4 * P));

@@ -153,7 +153,7 @@ fn the_run_that_is_cut_is_that_behind_the_scheduler() {
         ];
         let config = config_of(entry.name, &[&sets[..], &["run.power_cuts.cuts=3"]].concat());
         let report = run(&config, &RunOptions::default(), &mut |_| true).expect("a run");
-        let options = PowerCuts { cuts: Cuts::Random(3), twice: true };
+        let options = PowerCuts { cuts: Cuts::Random(3), twice: true, ..PowerCuts::default() };
         let found = crash(&config, &options, &mut |_| true).expect("a campaign");
         let json = serde_json::to_value(&report).expect("JSON");
         let flash = |kind: &str| json["flash"][kind]["total"].as_u64().expect("a count");

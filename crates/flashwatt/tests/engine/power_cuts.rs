@@ -50,13 +50,13 @@ fn every_other_figure_is_that_of_the_run_without_cuts() {
 fn the_cuts_are_those_of_a_campaign() {
     let sets = ["ftl=fast", CAPACITORS[0], CAPACITORS[1], "run.power_cuts.cuts=7", "run.power_cuts.twice=true"];
     let (of_run, config) = (report(&sets), config_of(&sets));
-    let options = PowerCuts { cuts: Cuts::Random(7), twice: true };
+    let options = PowerCuts { cuts: Cuts::Random(7), twice: true, ..PowerCuts::default() };
     let campaign = crash(&config, &options, &mut |_| true).expect("a campaign");
     let rows = serde_json::to_value(&campaign).expect("JSON");
     let rows = rows["cuts"].as_array().expect("a list");
     let section = serde_json::to_value(cuts(&of_run)).expect("JSON");
     let figures = |row: &Value| row.as_object().expect("a table").iter().filter(|(_, value)| value.is_number()).count();
-    assert_eq!((figures(&rows[0]), figures(&rows[0]["again"])), (21, 15));
+    assert_eq!((figures(&rows[0]), figures(&rows[0]["again"])), (22, 15));
     for (rows, section) in
         [(rows.clone(), &section), (rows.iter().map(|row| row["again"].clone()).collect(), &section["second"])]
     {
@@ -145,6 +145,10 @@ fn a_drive_that_cannot_be_cut_is_refused_with_the_line() {
         (
             "[run.power_cuts]\ncuts = 3\nat_ns = [1]\n".to_string(),
             "drive.toml:3:1: run.power_cuts.at_ns: says when the power is cut, as another",
+        ),
+        (
+            "[run.power_cuts]\nat_ns = [5]\nwhile_busy = true\n".to_string(),
+            "drive.toml:3:1: run.power_cuts.while_busy: has no effect; found run.power_cuts.at_ns beside it",
         ),
         ("[run.power_cuts]\nat_ns = []\n".to_string(), "drive.toml:2:1: run.power_cuts.at_ns: an empty list"),
         (

@@ -21,13 +21,17 @@ pub(super) fn power_cuts(c: &mut Checker, raw: &raw::PowerCuts) -> Option<PowerC
     let times = places(c, PLACES[1], raw.at_ns.as_deref(), 0..=LATEST);
     let operations = places(c, PLACES[2], raw.at_operation.as_deref(), 0..=LATEST);
     let twice = c.choice(field!(TABLE, raw.twice), false);
+    let while_busy = c.choice(field!(TABLE, raw.while_busy), false);
     check_one(c);
+    if let Some(key) = PLACES[1..].iter().find(|key| c.tree.get(key).is_some()) {
+        c.has_no_effect("run.power_cuts.while_busy", &format!("{key} beside it"), "random cuts (cuts), or no such key");
+    }
     let cuts = match (times, operations) {
         (Some(times), _) => Cuts::At(times),
         (None, Some(operations)) => Cuts::Operations(operations),
         (None, None) => Cuts::Random(number),
     };
-    c.tree.get(TABLE).is_some().then_some(PowerCuts { cuts, twice })
+    c.tree.get(TABLE).is_some().then_some(PowerCuts { cuts, twice, while_busy })
 }
 
 /// A list of places, in their order.
