@@ -126,6 +126,10 @@ impl Drive {
         check(config)?;
         config.check_seal()?;
         let prepared = Arc::new(config.with_power_cuts()?);
+        if prepared.drive.array().is_some() {
+            let fault = Fault::key("cuttable", "the power of a live array is not cut").found("an array of drives");
+            return Err(fault.expected("one SSD; a campaign of cuts (`crash`) takes an array").into());
+        }
         let (ssd, start) = cuttable(&prepared, Bug::None, progress)?;
         let config = unbounded(&prepared);
         let sim = Live::Cuttable(Box::new(begun(&config, ssd)));

@@ -13,6 +13,7 @@ use crate::error::{Error, Fault};
 use crate::kernel::settings::Precondition;
 use crate::limits::{self, MemoryLimit};
 use crate::mem;
+use crate::ssd::settings::Settings;
 
 /// Largest memory in bytes of one die's queues, operations and events, and of one request in the device.
 const DIE_BYTES: u64 = 2_048;
@@ -69,10 +70,14 @@ pub(crate) fn footprint_of_cuts(config: &Config, twice: bool) -> u64 {
 /// # Errors
 /// As [`check`].
 pub(crate) fn check_cuts(config: &Config, twice: bool) -> Result<(), Error> {
-    if config.drive.ssd().is_none() {
-        return Ok(());
-    }
-    let bytes = footprint_of_cuts(config, twice);
+    let bytes = match config.drive.array() {
+        None if config.drive.ssd().is_none() => return Ok(()),
+        None => footprint_of_cuts(config, twice),
+        Some(array) => {
+            let ssds = array.places().flatten().filter(|drive| drive.ssd().is_some());
+            ssds.map(|drive| footprint_of_cuts(&config.of_drive(drive), twice)).sum()
+        }
+    };
     check_against(config, bytes, mem::is_there(bytes), limits::least())
 }
 
@@ -82,13 +87,14 @@ fn check_against(config: &Config, bytes: u64, is_there: bool, limit: Option<Memo
         return Ok(());
     }
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
-    let geometry = Geometry::new(&config.ssd().device, config.map_unit_bytes());
+    let units = |ssd: &&Settings| Geometry::new(&ssd.device, ssd.map_unit_bytes()).physical_units();
+    let units: u64 = config.ssds().iter().map(units).map(u64::from).sum();
     let expected = broken.map_or_else(
         || "what the system gives this process (its address space may be limited: ulimit -v)".to_string(),
         |limit| format!("at most {} MB, which are free {}", megabytes(limit.bytes), limit.whose),
     );
     let fault = Fault::key("device", "the drive needs more memory than there is")
-        .found(format!("{} map units: {} MB of memory", geometry.physical_units(), megabytes(bytes)))
+        .found(format!("{} map units: {} MB of memory", units, megabytes(bytes)))
         .expected(expected)
         .help("simulate a smaller drive, or one with larger map units: device.logical_bytes, device.page_bytes");
     Err(Error::from(fault))

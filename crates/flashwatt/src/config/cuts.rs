@@ -1,6 +1,6 @@
 //! Configurations of drives whose power can be cut.
 
-use super::{Config, Drive, Replay, Run};
+use super::{Array, Config, Drive, Replay, Run, Workload};
 use crate::device::spare;
 use crate::error::{Error, Fault};
 use crate::ftl::DriveSize;
@@ -14,10 +14,13 @@ const RECOVERY_BLOCKS: u32 = 1;
 const RESTORE_BLOCKS: u32 = 1;
 
 impl Config {
-    /// Whether the SSD has a write buffer whose content is lost at a cut.
+    /// Whether the SSD, or a member of the array, has a write buffer whose content is lost at a cut.
     pub(crate) fn has_volatile_buffer(&self) -> bool {
-        let buffer = &self.ssd().write_buffer;
-        buffer.bytes >= u64::from(self.map_unit_bytes()) && !buffer.is_protected()
+        let is_volatile = |ssd: &&Settings| {
+            let buffer = &ssd.write_buffer;
+            buffer.bytes >= u64::from(ssd.map_unit_bytes()) && !buffer.is_protected()
+        };
+        self.ssds().iter().any(is_volatile)
     }
 
     /// The same configuration, whose run cuts no power.
@@ -30,32 +33,83 @@ impl Config {
     /// recovery, and with capacitors there are blocks for the content of the write buffer.
     ///
     /// # Errors
-    /// If it is no SSD with a clock, or has no such block to spare.
+    /// If it is no SSD, or array of SSDs, with a clock, or has no such block to spare.
     pub(crate) fn with_power_cuts(&self) -> Result<Config, Error> {
-        if self.drive.ssd().is_none() {
-            let fault = Fault::key("power_cuts", "power cuts are simulated of one SSD").found(self.drive.kind());
-            return Err(fault.expected("one SSD").into());
-        }
         if self.run.replay != Replay::Timed {
             let fault = Fault::key("run.replay", "a power cut needs a clock").found("flashsim");
             return Err(fault.expected("timed").into());
         }
         let mut config = self.clone();
-        if let Drive::Ssd(ssd) = &mut config.drive {
-            check_spare_area(ssd)?;
-            let restore_blocks = if ssd.device.backup_blocks > 0 { RESTORE_BLOCKS } else { 0 };
-            let keeps_map = ssd.recovery.checkpoint_interval_bytes.is_some() && ssd.ftl.has_map_on_flash();
-            let recovery_blocks = match ssd.ftl.merges_at_recovery() {
-                true => RECOVERY_BLOCKS + restore_blocks,
-                false if keeps_map => RECOVERY_BLOCKS,
-                false => 0,
-            };
-            let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
-            check_room(ssd, recovery_blocks, dump_blocks)?;
-            (ssd.device.recovery_blocks, ssd.device.dump_blocks) = (recovery_blocks, dump_blocks);
+        match &mut config.drive {
+            Drive::Ssd(ssd) => prepare(ssd)?,
+            Drive::Hdd(_) => return Err(keeps_sectors("a hard disk")),
+            Drive::Array(table) => {
+                self.check_array(&table.array)?;
+                let Array { drives, .. } = &mut table.array;
+                drives.iter_mut().filter_map(Drive::ssd_mut).try_for_each(prepare)?;
+            }
         }
         Ok(config.sealed())
     }
+
+    /// Checks that the power of an array can be cut.
+    fn check_array(&self, array: &Array) -> Result<(), Error> {
+        let refused = |key: &str, what: &str, found: &str, expected: &str| {
+            Err(Fault::key(key, what).found(found).expected(expected).into())
+        };
+        if array.places().flatten().any(|drive| drive.ssd().is_none()) {
+            return Err(keeps_sectors("an array with a hard disk"));
+        }
+        if array.spare.is_some() {
+            let what = "a cut of an array that fills a spare is not simulated: what is kept of the rebuild's place is not known";
+            return refused("array.spare", what, "a spare", "no such key");
+        }
+        if self.host.is_some() {
+            let what =
+                "a cut of an array behind a block layer is not simulated: promises to processes are those of one drive";
+            return refused("host", what, "[host]", "no such table");
+        }
+        if matches!(self.workload, Workload::Files(_)) {
+            let what = "a cut of an array under files is not simulated: a mount looks for the versions of one drive";
+            return refused("workload.files", what, "[workload.files]", "another workload");
+        }
+        if self.run.power_cuts.as_ref().is_some_and(|cuts| cuts.twice) {
+            let what = "an array is not cut again during its recovery";
+            return refused("run.power_cuts.twice", what, "true", "false, or one SSD");
+        }
+        Ok(())
+    }
+
+    /// The settings of the SSDs that are there: of the drive, or of the members of an array.
+    pub(crate) fn ssds(&self) -> Vec<&Settings> {
+        match &self.drive {
+            Drive::Ssd(ssd) => vec![ssd],
+            Drive::Hdd(_) => Vec::new(),
+            Drive::Array(table) => table.array.places().flatten().filter_map(Drive::ssd).collect(),
+        }
+    }
+}
+
+/// Why the power of a disk is not cut.
+fn keeps_sectors(found: &str) -> Error {
+    let what = "a hard disk has nothing to recover: a sector stays where it is written, and a cut takes only what the write cache holds";
+    Fault::key("power_cuts", what).found(found).expected("an SSD, or an array of SSDs").into()
+}
+
+/// Prepares an SSD for power cuts.
+fn prepare(ssd: &mut Settings) -> Result<(), Error> {
+    check_spare_area(ssd)?;
+    let restore_blocks = if ssd.device.backup_blocks > 0 { RESTORE_BLOCKS } else { 0 };
+    let keeps_map = ssd.recovery.checkpoint_interval_bytes.is_some() && ssd.ftl.has_map_on_flash();
+    let recovery_blocks = match ssd.ftl.merges_at_recovery() {
+        true => RECOVERY_BLOCKS + restore_blocks,
+        false if keeps_map => RECOVERY_BLOCKS,
+        false => 0,
+    };
+    let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
+    check_room(ssd, recovery_blocks, dump_blocks)?;
+    (ssd.device.recovery_blocks, ssd.device.dump_blocks) = (recovery_blocks, dump_blocks);
+    Ok(())
 }
 
 /// Checks that what a recovery reads of each page fits its spare area.

@@ -5,8 +5,9 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::array::{ArrayCut, FollowedArray, InArray, OfArray, ScansOfMembers, Scrub};
 use super::bugs::Bug;
-use super::cuttable::Cuttable;
+use super::cuttable::{Cuttable, PoweredDevice};
 use super::dump::{Dump, Sizing, sizing};
 use super::remains::Remains;
 use super::scans::Scans;
@@ -43,6 +44,12 @@ pub struct Crash {
     /// The file system of the workload, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_system: Option<&'static str>,
+    /// The array, if it is one. The figures of cuts are then sums over its members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<OfArray>,
+    /// A scrub of the whole array, after the cut that left the most rows that do not match; the first of equals. None without redundancy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<Scrub>,
     /// Whether the drive has a volatile write buffer. Then a write that has completed is durable after a flush only.
     pub has_volatile_buffer: bool,
     /// The capacitors that keep the write buffer's content, if there are any.
@@ -83,6 +90,9 @@ pub struct Cut {
     /// What a mount of the workload's file system finds, if it has one.
     #[serde(flatten)]
     pub files: Option<InFiles>,
+    /// What does not match in an array.
+    #[serde(flatten)]
+    pub array: Option<InArray>,
     /// What was cut, and what came back.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -142,28 +152,38 @@ pub fn crash(
     options: &PowerCuts,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Crash, Error> {
+    if let (Some(_), true) = (config.drive.array(), options.twice) {
+        let fault = Fault::key("twice", "an array is not cut again during its recovery").found("an array of drives");
+        return Err(fault.expected("one SSD").into());
+    }
     let capacitors = sizing(config)?;
     footprint::check_cuts(config, options.twice)?;
-    let mut campaign = Campaign { config, options, cuts: Vec::new(), scans: Scans::default() };
-    let (run_ns, operations, is_complete) = match config.host {
-        None => campaign.run::<Ssd<Witness>>(progress)?,
-        Some(_) => campaign.run::<BlockLayer<Ssd<Witness>>>(progress)?,
+    let (cuts, worst) = (Vec::new(), None);
+    let mut campaign =
+        Campaign { config, options, cuts, worst, scans: Scans::default(), of_members: ScansOfMembers::new(config) };
+    let (run_ns, operations, is_complete) = match (&config.host, config.drive.array()) {
+        (_, Some(_)) => campaign.run::<FollowedArray>(progress)?,
+        (None, None) => campaign.run::<Ssd<Witness>>(progress)?,
+        (Some(_), None) => campaign.run::<BlockLayer<Ssd<Witness>>>(progress)?,
     };
-    let ssd = config.ssd();
+    let scrub = campaign.worst.as_ref().map(|(at_ns, cut)| cut.scrub(*at_ns, &config.run)).transpose()?;
+    let (array, ssds) = (config.drive.array(), config.ssds());
     Ok(Crash {
         status: if is_complete { "complete" } else { "interrupted" },
-        ftl: ssd.ftl.name().to_string(),
+        ftl: ssds.first().map_or_else(String::new, |ssd| ssd.ftl.name().to_string()),
         scheduler: config.host.as_ref().map(|host| host.scheduler.entry.name),
         file_system: match &config.workload {
             settings::Workload::Files(files) => Some(files.system.entry.name),
             _ => None,
         },
+        array: array.map(OfArray::new),
+        scrub: scrub.map(|(scrub, _)| scrub),
         has_volatile_buffer: config.has_volatile_buffer(),
         capacitors,
-        has_journal: ssd.write_buffer.journal.is_some(),
-        has_paired_pages: ssd.device.nand.paired_pages.is_some(),
-        logical_units: logical_units(ssd),
-        unit_bytes: ssd.map_unit_bytes(),
+        has_journal: ssds.iter().any(|ssd| ssd.write_buffer.journal.is_some()),
+        has_paired_pages: ssds.iter().any(|ssd| ssd.device.nand.paired_pages.is_some()),
+        logical_units: logical_units(&ssds),
+        unit_bytes: unit_bytes(&ssds),
         run_ns,
         operations,
         idle_cuts: idle(&campaign.cuts),
@@ -176,21 +196,70 @@ pub(super) fn idle(cuts: &[Cut]) -> u64 {
     cuts.iter().filter(|cut| cut.operations_under_way == 0).count() as u64
 }
 
-/// Map units that the host can address.
-pub(super) fn logical_units(ssd: &Settings) -> u32 {
-    (ssd.device.logical_bytes / u64::from(ssd.map_unit_bytes())) as u32
+/// Map units that can be addressed: of an array those of all members.
+pub(super) fn logical_units(ssds: &[&Settings]) -> u32 {
+    ssds.iter().map(|ssd| (ssd.device.logical_bytes / u64::from(ssd.map_unit_bytes())) as u32).sum()
+}
+
+/// Bytes of a map unit: of members that differ, the largest.
+pub(super) fn unit_bytes(ssds: &[&Settings]) -> u32 {
+    ssds.iter().map(|ssd| ssd.map_unit_bytes()).max().unwrap_or(0)
+}
+
+/// A device whose power a campaign cuts.
+trait Subject: PoweredDevice {
+    /// The device of a configuration in its start state, at time 0, under a workload.
+    fn whole<W: Workload>(
+        config: &Config,
+        workload: W,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Powered<W, Self>, Error>;
+
+    /// Cuts at this instant, and lets the device come back.
+    fn cut<W: Workload>(campaign: &mut Campaign, powered: &Powered<W, Self>) -> Result<Cut, Error>;
+}
+
+impl<D: Cuttable> Subject for D {
+    fn whole<W: Workload>(
+        config: &Config,
+        workload: W,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Powered<W, Self>, Error> {
+        Powered::whole(config, workload, Bug::None, progress)
+    }
+
+    fn cut<W: Workload>(campaign: &mut Campaign, powered: &Powered<W, Self>) -> Result<Cut, Error> {
+        campaign.cut_drive(powered)
+    }
+}
+
+impl Subject for FollowedArray {
+    fn whole<W: Workload>(
+        config: &Config,
+        workload: W,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Powered<W, Self>, Error> {
+        Powered::array(config, workload, false, progress)
+    }
+
+    fn cut<W: Workload>(campaign: &mut Campaign, powered: &Powered<W, Self>) -> Result<Cut, Error> {
+        campaign.cut_array(powered)
+    }
 }
 
 struct Campaign<'a> {
     config: &'a Config,
     options: &'a PowerCuts,
     cuts: Vec<Cut>,
+    /// Of an array with redundancy, the cut with the most rows that do not match, and its time in ns.
+    worst: Option<(Nanos, ArrayCut)>,
     scans: Scans,
+    of_members: ScansOfMembers,
 }
 
 impl Campaign<'_> {
     /// Makes all cuts. Returns the length of the run in ns and in operations, and whether all were made.
-    fn run<D: Cuttable>(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
+    fn run<D: Subject>(&mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<(Nanos, u64, bool), Error> {
         match &self.options.cuts {
             &Cuts::Random(number) => self.cut_at_random::<D>(number, progress),
             Cuts::At(times) => self.cut_at::<D>(times.iter().map(|&at| Until::Time(at)).collect(), progress),
@@ -207,13 +276,13 @@ impl Campaign<'_> {
 
     /// Runs the workload to its end for its length, and again to cut it at times uniform over that, or over the part of it in which a
     /// flash operation is under way.
-    fn cut_at_random<D: Cuttable>(
+    fn cut_at_random<D: Subject>(
         &mut self,
         number: u32,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
-        let mut powered: Powered<_, D> = Powered::whole(self.config, &mut *workload, Bug::None, progress)?;
+        let mut powered = D::whole(self.config, &mut *workload, progress)?;
         let mut course = Course::default();
         let reached = course.go(&mut powered, Until::End, Done { cuts: 0, of: None }, progress)?;
         let (run_ns, operations) = (powered.now_ns(), powered.operations());
@@ -239,20 +308,23 @@ impl Campaign<'_> {
     }
 
     /// Cuts at each of these places, which stand in their order. Also returns the time in ns and the operations at the last one.
-    fn cut_at<D: Cuttable>(
+    fn cut_at<D: Subject>(
         &mut self,
         places: Vec<Until>,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Nanos, u64, bool), Error> {
         let mut workload = self.workload(progress)?;
-        let mut powered: Powered<_, D> = Powered::whole(self.config, &mut *workload, Bug::None, progress)?;
+        let mut powered = D::whole(self.config, &mut *workload, progress)?;
         let of = Some(places.len() as u64).filter(|&of| of > 1);
         let mut course = Course::default();
         for (cuts, place) in (0..).zip(places) {
             let done = Done { cuts, of };
             let goes_on = of.is_none() || progress(&done.at(&powered));
             match if goes_on { course.go(&mut powered, place, done, progress)? } else { Reached::Interrupted } {
-                Reached::There => self.cut(&powered)?,
+                Reached::There => {
+                    let cut = D::cut(self, &powered)?;
+                    self.cuts.push(cut);
+                }
                 Reached::End => return Err(is_over(place, &powered)),
                 Reached::Interrupted => return Ok((powered.now_ns(), powered.operations(), false)),
             }
@@ -261,7 +333,7 @@ impl Campaign<'_> {
     }
 
     /// Cuts at this instant, and lets the drive come back.
-    fn cut<W: Workload, D: Cuttable>(&mut self, powered: &Powered<W, D>) -> Result<(), Error> {
+    fn cut_drive<W: Workload, D: Cuttable>(&mut self, powered: &Powered<W, D>) -> Result<Cut, Error> {
         let remains = powered.cut();
         let (cost, back) = come_back_by(&remains, &mut self.scans)?;
         let outcome = outcome(&remains, cost, &back)?;
@@ -274,17 +346,18 @@ impl Campaign<'_> {
         } else {
             None
         };
-        self.cuts.push(Cut {
-            at_ns: powered.now_ns(),
-            operations: powered.operations(),
-            operations_under_way: powered.under_way(),
-            requests_lost: powered.requests_inside(),
-            host,
-            files,
-            outcome,
-            again,
-        });
-        Ok(())
+        Ok(Cut { host, files, again, ..Cut::new(powered, outcome) })
+    }
+
+    /// Cuts at this instant, and lets the members come back.
+    fn cut_array<W: Workload>(&mut self, powered: &Powered<W, FollowedArray>) -> Result<Cut, Error> {
+        let cut = powered.cut_array(&mut self.of_members)?;
+        let made = Cut { array: Some(cut.in_array), ..Cut::new(powered, cut.outcome) };
+        let most = self.worst.as_ref().map(|(_, worst)| worst.in_array.inconsistent_rows);
+        if cut.can_be_scrubbed() && most.is_none_or(|most| cut.in_array.inconsistent_rows > most) {
+            self.worst = Some((made.at_ns, cut));
+        }
+        Ok(made)
     }
 
     /// Cuts the power during the recovery from the cut at `at_ns`, which takes `recovery_ns`. The time depends on the seed and the
@@ -293,6 +366,23 @@ impl Campaign<'_> {
         let after_ns = Rng::new(self.config.run.seed ^ STREAM ^ at_ns).below(recovery_ns.max(1));
         let again = self.scans.cut_again(remains, after_ns)?;
         Ok(Again { after_ns, outcome: comes_back_by(&again, &mut self.scans)? })
+    }
+}
+
+impl Cut {
+    /// A cut at the present instant, of which this came.
+    fn new<W: Workload, D: PoweredDevice>(powered: &Powered<W, D>, outcome: Outcome) -> Self {
+        Cut {
+            at_ns: powered.now_ns(),
+            operations: powered.operations(),
+            operations_under_way: powered.under_way(),
+            requests_lost: powered.requests_inside(),
+            host: None,
+            files: None,
+            array: None,
+            outcome,
+            again: None,
+        }
     }
 }
 
@@ -306,7 +396,7 @@ fn comes_back_by(remains: &Remains, scans: &mut Scans) -> Result<Outcome, Error>
     outcome(remains, cost, &back)
 }
 
-fn outcome(remains: &Remains, cost: Cost, back: &Powered<Silence>) -> Result<Outcome, Error> {
+pub(super) fn outcome(remains: &Remains, cost: Cost, back: &Powered<Silence>) -> Result<Outcome, Error> {
     let recovered = remains.compare(back.drive());
     Ok(Outcome {
         torn_pages: remains.torn.len() as u32,
@@ -350,7 +440,7 @@ struct Done {
 }
 
 impl Done {
-    fn at<W: Workload, D: Cuttable>(self, powered: &Powered<W, D>) -> Progress {
+    fn at<W: Workload, D: PoweredDevice>(self, powered: &Powered<W, D>) -> Progress {
         let Done { cuts: requests_done, of: requests_total } = self;
         Progress { preparing: None, requests_done, requests_total, now_ns: powered.now_ns() }
     }
@@ -365,7 +455,7 @@ struct Course {
 
 impl Course {
     /// Simulates a run, unless `progress`, which is called from time to time, says stop.
-    fn go<W: Workload, D: Cuttable>(
+    fn go<W: Workload, D: PoweredDevice>(
         &mut self,
         powered: &mut Powered<W, D>,
         until: Until,
@@ -409,7 +499,7 @@ fn is_never_busy() -> Error {
 }
 
 #[cold]
-fn is_over<W: Workload, D: Cuttable>(place: Until, powered: &Powered<W, D>) -> Error {
+fn is_over<W: Workload, D: PoweredDevice>(place: Until, powered: &Powered<W, D>) -> Error {
     let fault = Fault::key("crash", "the run ends before the power is cut");
     let fault = match place {
         Until::Time(at) => fault.found(format!("{at} ns")),

@@ -7,8 +7,17 @@ use crate::error::{Error, Fault};
 use crate::host::BlockLayer;
 use crate::ssd::Ssd;
 
+/// A device that a power cut can stop.
+pub trait PoweredDevice: Device + Sized {
+    /// Flash operations that have ended.
+    fn ended(&self) -> u64;
+
+    /// Flash operations that are under way.
+    fn under_way(&self) -> u32;
+}
+
 /// A device with one drive in it, which a power cut leaves.
-pub trait Cuttable: Device + Sized {
+pub trait Cuttable: PoweredDevice {
     /// The device of a configuration, with this drive. `origins` names the processes.
     ///
     /// # Errors
@@ -20,6 +29,26 @@ pub trait Cuttable: Device + Sized {
 
     /// Requests that the drive has not got; none of a drive without a block layer before it.
     fn held_requests(&self) -> Option<u32>;
+}
+
+impl PoweredDevice for Ssd<Witness> {
+    fn ended(&self) -> u64 {
+        self.flash.accounts.probe.ended
+    }
+
+    fn under_way(&self) -> u32 {
+        Ssd::under_way(self).count() as u32
+    }
+}
+
+impl PoweredDevice for BlockLayer<Ssd<Witness>> {
+    fn ended(&self) -> u64 {
+        self.device().ended()
+    }
+
+    fn under_way(&self) -> u32 {
+        PoweredDevice::under_way(self.device())
+    }
 }
 
 impl Cuttable for Ssd<Witness> {

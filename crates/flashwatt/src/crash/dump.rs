@@ -139,12 +139,27 @@ fn charge(draw: Draw, ns: Nanos) -> i128 {
     i128::from(draw.nw) * i128::from(ns)
 }
 
-/// What the capacitors of a drive must be able to do, if it has any.
+/// What the capacitors of a drive must be able to do, if it has any; in an array those of the member that needs the most.
 ///
 /// # Errors
 /// If the simulated time comes to its end.
 pub(super) fn sizing(config: &Config) -> Result<Option<Sizing>, Error> {
-    let config = Arc::new(config.with_power_cuts()?);
+    let config = config.with_power_cuts()?;
+    let Some(array) = config.drive.array() else { return sizing_of(&Arc::new(config)) };
+    let mut greatest: Option<Sizing> = None;
+    for drive in array.places().flatten() {
+        let farads = |sizing: &Sizing| sizing.full.capacitance_f;
+        let of_drive = sizing_of(&Arc::new(config.of_drive(drive)))?;
+        greatest = match (greatest, of_drive) {
+            (Some(one), Some(other)) if farads(&other) > farads(&one) => Some(other),
+            (one, other) => one.or(other),
+        };
+    }
+    Ok(greatest)
+}
+
+/// As [`sizing`], of a drive that is prepared for power cuts.
+fn sizing_of(config: &Arc<Config>) -> Result<Option<Sizing>, Error> {
     let ssd = config.ssd();
     let Some(capacitors) = ssd.write_buffer.capacitors else { return Ok(None) };
     let geometry = Geometry::new(&ssd.device, ssd.map_unit_bytes());
@@ -157,6 +172,6 @@ pub(super) fn sizing(config: &Config) -> Result<Option<Sizing>, Error> {
             .flat_map(|die| geometry.blocks_of(die).take(geometry.dump_blocks as usize))
             .collect(),
     };
-    let full = work.cost(&config, &capacitors)?;
+    let full = work.cost(config, &capacitors)?;
     Ok(Some(Sizing { max_v: capacitors.max_v, min_v: capacitors.min_v, full }))
 }

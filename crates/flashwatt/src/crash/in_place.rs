@@ -25,6 +25,7 @@ pub(crate) fn cut_in_place<W: Workload>(sim: &mut Sim<W, Ssd<Witness>>) -> Resul
         requests_lost: accounts.outstanding(),
         host: None,
         files: None,
+        array: None,
         outcome: comes_back(&remains).map_err(End::Failed)?,
         again: None,
     };

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::campaign::{Cut, crash, idle, logical_units};
+use super::campaign::{Cut, crash, idle, logical_units, unit_bytes};
 use crate::config::{Config, PowerCuts};
 use crate::error::Error;
 use crate::footprint;
@@ -76,7 +76,12 @@ pub(crate) fn losses(cuts: &[Cut]) -> Vec<String> {
     let of_files = |number: u32, how: &str| {
         (number > 0).then(|| format!("run.power_cuts: fsynced data of {number} files is lost{how}"))
     };
+    let in_hole: u64 = cuts.iter().filter_map(|cut| cut.array).map(|array| array.hole_lost_bytes).sum();
+    let hole = (in_hole > 0).then(|| {
+        format!("run.power_cuts: {in_hole} bytes of the failed member's data are lost with rows that were being written (write hole)")
+    });
     let all = [
+        hole,
         of_files(files().map(|of| of.files_lost).sum(), ""),
         of_files(files().map(|of| of.files_pair_lost).sum(), pairs),
         warning(lost, ": a fault of the translation layer"),
@@ -91,15 +96,15 @@ pub(crate) fn summed_up(config: &Config, status: &'static str, cuts: &[Cut]) -> 
     let rows: Vec<Map<String, Value>> = cuts.iter().filter_map(|cut| as_table(serde_json::to_value(cut))).collect();
     let second: Vec<Map<String, Value>> =
         rows.iter().filter_map(|cut| cut.get("again")?.as_object().cloned()).collect();
-    let ssd = config.ssd();
+    let ssds = config.ssds();
     PowerCutsReport {
         status,
         cuts: cuts.len() as u64,
         idle_cuts: idle(cuts),
         has_volatile_buffer: config.has_volatile_buffer(),
-        has_paired_pages: ssd.device.nand.paired_pages.is_some(),
-        logical_units: logical_units(ssd),
-        unit_bytes: ssd.map_unit_bytes(),
+        has_paired_pages: ssds.iter().any(|ssd| ssd.device.nand.paired_pages.is_some()),
+        logical_units: logical_units(&ssds),
+        unit_bytes: unit_bytes(&ssds),
         figures: CutSpread::of_columns(&rows),
         second: (!second.is_empty()).then(|| CutSpread::of_columns(&second)),
     }

@@ -17,6 +17,7 @@
 //! so: until the page is written again, old data of that page may be seen, never another page's. A recorded trim is durable when a
 //! flush has completed that came after its completion.
 
+pub mod array;
 mod backups;
 mod bugs;
 mod campaign;
@@ -37,7 +38,7 @@ mod witness;
 
 pub use bugs::Bug;
 pub use campaign::{Again, Crash, Cut, Outcome, crash, cut_schema};
-pub use cuttable::Cuttable;
+pub use cuttable::{Cuttable, PoweredDevice};
 pub use dump::{Dump, Sizing};
 pub(crate) use in_place::cut_in_place;
 pub use in_run::run;

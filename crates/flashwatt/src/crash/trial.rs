@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bugs::Bug;
-use super::cuttable::Cuttable;
+use super::cuttable::{Cuttable, PoweredDevice};
 use super::remains::{Recovered, Remains};
 use super::scans::Scans;
 use super::submitter::{Account, Submitter, Units};
@@ -25,7 +25,7 @@ use crate::ssd::Ssd;
 use crate::units::Nanos;
 
 /// A drive under a workload, perhaps behind the block layer.
-pub struct Powered<W: Workload, D: Cuttable = Ssd<Witness>> {
+pub struct Powered<W: Workload, D: Device = Ssd<Witness>> {
     pub(super) sim: Sim<Submitter<W>, D>,
 }
 
@@ -58,31 +58,8 @@ impl<W: Workload> Powered<W> {
     }
 }
 
-impl<W: Workload, D: Cuttable> Powered<W, D> {
-    /// The device of a configuration in its start state, at time 0, under a workload; with a fault on purpose, if any.
-    ///
-    /// # Errors
-    /// As [`crate::run()`] before it starts; if the power of this drive cannot be cut; and if the configuration describes another
-    /// device.
-    pub fn whole(
-        config: &Config,
-        mut workload: W,
-        bug: Bug,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Self, Error> {
-        let config = Arc::new(config.with_power_cuts()?);
-        let (drive, _) = cuttable(&config, bug, progress)?;
-        let versions = drive.flash.accounts.probe.versions.clone();
-        workload.follow(&versions);
-        let device = D::around(drive, &config, &workload.origins())?;
-        let account = config.host.is_some().then(|| {
-            let durable_at_end = !config.has_volatile_buffer();
-            Account::new(versions, Units::of_partition(&config), durable_at_end, bug)
-        });
-        Ok(Powered::of(&config.run, config.run.warmup, device, Submitter { inner: workload, account }))
-    }
-
-    fn of(run: &Run, warmup: Span, device: D, workload: Submitter<W>) -> Self {
+impl<W: Workload, D: PoweredDevice> Powered<W, D> {
+    pub(super) fn of(run: &Run, warmup: Span, device: D, workload: Submitter<W>) -> Self {
         let mut sim = Sim::new(run, device, workload);
         sim.begin(warmup);
         Powered { sim }
@@ -121,22 +98,12 @@ impl<W: Workload, D: Cuttable> Powered<W, D> {
 
     /// Flash operations that have ended.
     pub fn operations(&self) -> u64 {
-        self.drive().flash.accounts.probe.ended
+        self.sim.device().ended()
     }
 
     /// Flash operations that are under way.
     pub fn under_way(&self) -> u32 {
-        self.drive().under_way().count() as u32
-    }
-
-    /// What a cut at this instant leaves. The run goes on as if there were none.
-    pub fn cut(&self) -> Remains {
-        Witness::cut(self.drive(), self.now_ns())
-    }
-
-    /// The drive.
-    pub fn drive(&self) -> &Ssd<Witness> {
-        self.sim.device().drive()
+        self.sim.device().under_way()
     }
 
     /// The workload.
@@ -147,6 +114,51 @@ impl<W: Workload, D: Cuttable> Powered<W, D> {
     /// Requests of the workload that have been sent and have not completed.
     pub fn requests_inside(&self) -> u32 {
         self.sim.requests_inside()
+    }
+
+    /// Energy of the device so far in J.
+    pub(super) fn energy_j(&self) -> f64 {
+        self.sim.device().so_far().0
+    }
+
+    /// The workload's file system, if it has one.
+    pub(super) fn files(&self) -> Option<&FileWorkload> {
+        self.workload().known()?.downcast_ref()
+    }
+}
+
+impl<W: Workload, D: Cuttable> Powered<W, D> {
+    /// The device of a configuration in its start state, at time 0, under a workload; with a fault on purpose, if any.
+    ///
+    /// # Errors
+    /// As [`crate::run()`] before it starts; if the power of this drive cannot be cut; and if the configuration describes another
+    /// device.
+    pub fn whole(
+        config: &Config,
+        mut workload: W,
+        bug: Bug,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Error> {
+        let config = Arc::new(config.with_power_cuts()?);
+        let (drive, _) = cuttable(&config, bug, progress)?;
+        let versions = drive.flash.accounts.probe.versions.clone();
+        workload.follow(&versions);
+        let device = D::around(drive, &config, &workload.origins())?;
+        let account = config.host.is_some().then(|| {
+            let durable_at_end = !config.has_volatile_buffer();
+            Account::new(versions, Units::of_partition(&config), durable_at_end, bug)
+        });
+        Ok(Powered::of(&config.run, config.run.warmup, device, Submitter { inner: workload, account }))
+    }
+
+    /// What a cut at this instant leaves. The run goes on as if there were none.
+    pub fn cut(&self) -> Remains {
+        Witness::cut(self.drive(), self.now_ns())
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Ssd<Witness> {
+        self.sim.device().drive()
     }
 
     /// What a cut at this instant takes from the block layer, and what of its promises is lost if the drive that comes back holds these
@@ -169,11 +181,6 @@ impl<W: Workload, D: Cuttable> Powered<W, D> {
         };
         let found = self.files()?.after_cut(&version_of)?;
         Some(InFiles::new(found, !remains.spoilt_units.is_empty()))
-    }
-
-    /// The workload's file system, if it has one.
-    pub(super) fn files(&self) -> Option<&FileWorkload> {
-        self.workload().known()?.downcast_ref()
     }
 }
 
@@ -322,11 +329,6 @@ impl Powered<Silence> {
                 return Err(self.drive().stuck());
             }
         }
-    }
-
-    /// Energy of the drive so far in J.
-    pub(super) fn energy_j(&self) -> f64 {
-        self.drive().so_far().0
     }
 }
 

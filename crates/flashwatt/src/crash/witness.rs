@@ -55,7 +55,22 @@ pub struct Witness {
     map: MapWitness,
     /// Blocks whose erase is planned. Only kept for [`Bug::ErasedBeforeCopied`].
     to_erase: BTreeMap<u64, BlockId>,
+    /// The new versions of units, if somebody follows what they hold.
+    changes: Option<Vec<Change>>,
     bug: Bug,
+}
+
+/// A unit gets a new version, or is trimmed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    /// The request of the host.
+    pub request: RequestId,
+    /// The unit.
+    pub lpn: Lpn,
+    /// Its new version; of a trim the last one that any write had got.
+    pub version: u64,
+    /// Whether it is trimmed.
+    pub is_trim: bool,
 }
 
 impl Witness {
@@ -132,7 +147,24 @@ impl Witness {
             map: MapWitness::default(),
             promises,
             to_erase: BTreeMap::new(),
+            changes: None,
             bug: Bug::None,
+        }
+    }
+
+    /// From now on the new versions of units are kept until they are taken.
+    pub(super) fn follow_changes(&mut self) {
+        self.changes = Some(Vec::new());
+    }
+
+    /// The new versions since the last call.
+    pub(super) fn take_changes(&mut self) -> Vec<Change> {
+        self.changes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn note_change(&mut self, request: RequestId, lpn: Lpn, version: u64, is_trim: bool) {
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change { request, lpn, version, is_trim });
         }
     }
 
@@ -251,7 +283,10 @@ impl Witness {
     fn written(&mut self, request: RequestId, extent: Extent) -> BTreeMap<Lpn, u64> {
         let lpns = (extent.first.0..extent.first.0 + extent.pages).map(Lpn);
         let versions: BTreeMap<Lpn, u64> = lpns.map(|lpn| (lpn, self.new_version())).collect();
-        versions.iter().for_each(|(&lpn, &version)| self.promises.written(request, lpn, version));
+        for (&lpn, &version) in &versions {
+            self.promises.written(request, lpn, version);
+            self.note_change(request, lpn, version, false);
+        }
         versions
     }
 
@@ -409,6 +444,7 @@ impl Probe for Witness {
             Purpose::Trim(request, extent) => {
                 for lpn in (0..extent.pages).filter(|&i| !extent.is_partial(i)).map(|i| Lpn(extent.first.0 + i)) {
                     self.promises.trimmed(request, lpn, self.version);
+                    self.note_change(request, lpn, self.version, true);
                     self.log.trimmed(lpn, self.version);
                 }
                 BTreeMap::new()
@@ -474,6 +510,7 @@ impl Probe for Witness {
                 let version = self.new_version();
                 self.entries.insert(*entry, (*lpn, version));
                 self.promises.written(*request, *lpn, version);
+                self.note_change(*request, *lpn, version, false);
                 if let Some(journal) = &mut self.journal {
                     journal.written(version);
                 }

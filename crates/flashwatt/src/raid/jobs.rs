@@ -18,6 +18,8 @@ pub enum Work {
     Reconstruct(Part),
     /// The chunk of the failed member is written to the spare.
     Rebuild,
+    /// All chunks are read, and those that do not match are written anew.
+    Scrub,
 }
 
 /// Work on one row.

@@ -28,14 +28,18 @@ mod member;
 mod rebuild;
 mod row;
 mod rows;
+mod scrub;
 pub mod settings;
+pub mod watch;
 
 use figures::{Counts, MemberFigures, RaidFigures};
 use jobs::Jobs;
 use layout::{Piece, Stripes};
 use member::{Member, Order, Owner};
 use rebuild::Rebuild;
+use scrub::Scrub;
 use settings::{Failed, Layout, Level};
+use watch::{Event, Watch};
 
 /// The most requests that an array accepts at a time.
 const ROOM_MAX: u32 = 65_536;
@@ -51,6 +55,10 @@ pub struct Raid<D> {
     /// Whether there is one place to read each byte from: no member has failed, and there are no mirrors.
     has_one_place: bool,
     rebuild: Option<Rebuild>,
+    /// A check of all rows, if one has begun.
+    scrub: Option<Box<Scrub>>,
+    /// What is kept for those who follow what the members hold.
+    watch: Option<Box<Watch>>,
     jobs: Jobs,
     /// Of each request of the host inside, by its tag: pieces and jobs that have not ended.
     left: Box<[u32]>,
@@ -107,6 +115,8 @@ impl<D: Device> Raid<D> {
             failed,
             has_one_place: failed.is_none() && layout.mirrors(0).len() == 1,
             rebuild,
+            scrub: None,
+            watch: None,
             jobs: Jobs::default(),
             left: vec![0; room as usize].into(),
             outstanding: 0,
@@ -134,10 +144,43 @@ impl<D: Device> Raid<D> {
         self
     }
 
+    /// The requests of each member that have been recorded so far, as by [`Self::into_received`].
+    pub(crate) fn received<'a>(&'a self) -> Vec<&'a [Request]> {
+        let received = |member: &'a Option<Member<D>>| member.as_ref()?.received.as_deref();
+        self.members.iter().map(|member| received(member).unwrap_or_default()).collect()
+    }
+
     /// The recorded requests of each member in order, at the times at which it got them; none of a place without a drive.
     pub fn into_received(self) -> Vec<Vec<Request>> {
         let received = |member: Option<Member<D>>| member.and_then(|member| member.received).unwrap_or_default();
         self.members.into_iter().map(received).collect()
+    }
+
+    /// The same array, which says what its members get to change.
+    #[must_use]
+    pub(crate) fn watched(mut self) -> Self {
+        self.watch = Some(Box::new(Watch::new(self.left.len())));
+        self
+    }
+
+    /// What its members got to change since the last call, and the requests of the host that led to it.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        self.watch.as_mut().map(|watch| watch.take()).unwrap_or_default()
+    }
+
+    /// Begins to read all rows from all members, at a time, and to write these pieces anew, which do not match. Other requests may go on.
+    pub(crate) fn begin_scrub(&mut self, settings: &settings::Rebuild, repairs: &[Piece], from_ns: Nanos) {
+        self.scrub = Some(Box::new(Scrub::new(settings, &self.layout, repairs, from_ns)));
+    }
+
+    /// When the scrub ended, in ns from the start of the run.
+    pub(crate) fn scrub_ended_ns(&self) -> Option<Nanos> {
+        self.scrub.as_ref().and_then(|scrub| scrub.pace.ended_ns)
+    }
+
+    /// Its drives, in order, to be changed.
+    pub(crate) fn devices_mut(&mut self) -> impl Iterator<Item = Option<&mut D>> {
+        self.members.iter_mut().map(|member| member.as_mut().map(|member| &mut member.device))
     }
 
     /// Its drives, in order.
@@ -190,8 +233,25 @@ impl<D: Device> Raid<D> {
         let order = Order::new(owner, cx.now(), like, kind, piece);
         let Some(member) = &mut self.members[piece.member as usize] else { return };
         match member.take_free() {
-            Some(free) => self.within(piece.member, cx, |member, cx| member.submit(free, &order, cx)),
+            Some(free) => {
+                self.note_given(piece.member, free, &order);
+                self.within(piece.member, cx, |member, cx| member.submit(free, &order, cx));
+            }
             None => member.wait(order),
+        }
+    }
+
+    /// Notes that a member gets a request, if somebody follows that.
+    #[inline(always)]
+    fn note_given(&mut self, place: u32, tag: Tag, order: &Order) {
+        let Some(watch) = &mut self.watch else { return };
+        cold_path();
+        let host = match order.owner {
+            Owner::Host(host) => Some(host),
+            Owner::Job(id) => self.jobs.get(id).host,
+        };
+        if let Some(host) = host {
+            watch.given(host, place, tag, &order.request);
         }
     }
 
@@ -319,6 +379,7 @@ impl<D: Device> Raid<D> {
             let Some(member) = &mut self.members[place as usize] else { continue };
             let owner = member.ended(tag, cx.now());
             if let Some(next) = member.take_waiting() {
+                self.note_given(place, tag, &next);
                 self.within(place, cx, |member, cx| member.submit(tag, &next, cx));
             } else {
                 member.set_free(tag);
@@ -419,6 +480,10 @@ impl<D: Device> Device for Raid<D> {
         }
         self.outstanding += 1;
         self.left[tag.0 as usize] = 1; // until all pieces are given
+        if let Some(watch) = &mut self.watch {
+            cold_path();
+            watch.sent(tag, request);
+        }
         match request.kind {
             RequestKind::Read => self.read(tag, request, cx),
             RequestKind::Write => self.write(tag, request, RequestKind::Write, cx),
@@ -441,6 +506,7 @@ impl<D: Device> Device for Raid<D> {
         if seat == self.seat {
             cold_path();
             self.go_on_rebuilding(cx);
+            self.go_on_scrubbing(cx);
         } else {
             let place = u32::from(self.places[(seat - self.first_seat) as usize]);
             self.within(place, cx, |member, cx| member.event(seat, cx));
@@ -451,9 +517,10 @@ impl<D: Device> Device for Raid<D> {
 
     #[inline(always)]
     fn settle(&mut self, cx: &mut Cx) -> bool {
-        if self.rebuild.is_some() {
+        if self.rebuild.is_some() || self.scrub.is_some() {
             cold_path();
             self.go_on_rebuilding(cx);
+            self.go_on_scrubbing(cx);
         }
         if self.is_draining && !self.are_drained {
             cold_path();

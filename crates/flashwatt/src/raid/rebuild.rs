@@ -38,6 +38,12 @@ impl Rebuild {
         }
     }
 
+    /// The same, whose first row starts at a time.
+    #[must_use]
+    pub fn starting(self, next_at: Nanos) -> Self {
+        Rebuild { next_at, ..self }
+    }
+
     /// Whether the spare holds a row.
     pub fn has(&self, row: u64) -> bool {
         row < self.next_row && !self.under_way.contains(&row)

@@ -81,7 +81,7 @@ impl<D: Device> Raid<D> {
             Work::Write if plan.reads.is_empty() => self.counts.rows_written_whole += 1,
             Work::Write => self.counts.rows_read_first += 1,
             Work::Reconstruct(_) => self.counts.reconstructed += 1,
-            Work::Rebuild => {}
+            Work::Rebuild | Work::Scrub => {}
         }
         self.next_step(id, cx);
     }
@@ -89,7 +89,11 @@ impl<D: Device> Raid<D> {
     fn plan(&mut self, id: u32) {
         let &mut Job { row, work, .. } = self.jobs.get(id);
         let missing = self.failed.filter(|_| self.is_missing(row));
-        let rebuild = if matches!(work, Work::Rebuild) { self.plan_rebuild(row) } else { RowPlan::default() };
+        let sweep = match work {
+            Work::Rebuild => self.plan_rebuild(row),
+            Work::Scrub => self.plan_scrub(row),
+            Work::Write | Work::Reconstruct(_) => RowPlan::default(),
+        };
         let Job { parts, plan, .. } = self.jobs.get(id);
         let of_row = Row::new(&self.layout, row, missing);
         match work {
@@ -97,7 +101,7 @@ impl<D: Device> Raid<D> {
             Work::Write => plan.writes = copies(&self.layout, parts, missing),
             Work::Reconstruct(part) if missing.is_some() => *plan = of_row.reconstruct(part),
             Work::Reconstruct(part) => plan.reads = vec![self.layout.piece(part)],
-            Work::Rebuild => *plan = rebuild,
+            Work::Rebuild | Work::Scrub => *plan = sweep,
         }
     }
 
@@ -115,6 +119,13 @@ impl<D: Device> Raid<D> {
             }
         };
         Row::new(&self.layout, row, None).rebuild(member, sources)
+    }
+
+    fn plan_scrub(&mut self, row: u64) -> RowPlan {
+        let chunk = self.layout.chunk_bytes;
+        let whole = |member| Piece { member, offset_bytes: row * chunk, bytes: chunk };
+        let writes = self.scrub.as_mut().map(|scrub| scrub.take_repairs(row)).unwrap_or_default();
+        RowPlan { reads: (0..self.layout.members).map(whole).collect(), writes }
     }
 
     /// Gives the members the reads of a job, or its writes once there are no reads; ends it if there is nothing to do.
@@ -148,6 +159,7 @@ impl<D: Device> Raid<D> {
         let next = self.jobs.end(id);
         match (work, host) {
             (Work::Rebuild, _) => self.row_rebuilt(row, cx),
+            (Work::Scrub, _) => self.row_scrubbed(row, cx),
             (_, Some(tag)) => self.piece_ended(tag, cx),
             (_, None) => {}
         }
@@ -162,6 +174,26 @@ impl<D: Device> Raid<D> {
             rebuild.row_ended(row, cx.now());
         }
         self.go_on_rebuilding(cx);
+    }
+
+    fn row_scrubbed(&mut self, row: u64, cx: &mut Cx) {
+        if let Some(scrub) = &mut self.scrub {
+            scrub.pace.row_ended(row, cx.now());
+        }
+        self.go_on_scrubbing(cx);
+    }
+
+    /// Starts the rows of a scrub that may start now, and waits for the next one.
+    pub(super) fn go_on_scrubbing(&mut self, cx: &mut Cx) {
+        while let Some(scrub) = &mut self.scrub {
+            let Some(at) = scrub.pace.next_at(cx.now()) else { return };
+            if at > cx.now() {
+                return cx.agenda.reset(self.seat, at);
+            }
+            let row = scrub.pace.start(cx.now());
+            let like = Request { is_sync: false, ..Request::new(cx.now(), RequestKind::Write, 0, 0) };
+            self.add_job(Job::new(None, &like, row, Work::Scrub), &[], cx);
+        }
     }
 
     /// Starts the rows that may start now, and waits for the next one.

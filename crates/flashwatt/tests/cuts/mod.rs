@@ -1,5 +1,6 @@
 //! Power cuts: every translation layer comes back, and holds what the host was promised.
 
+mod arrays;
 mod checkpoints;
 mod dump;
 mod files;

@@ -87,8 +87,8 @@ fn a_cut_is_that_of_a_campaign() {
     for buffer in BUFFERS {
         let config = small_drive(&[&load[..], &["ftl=fast"], buffer].concat());
         let at = 6_543_210;
-        let campaign =
-            crash(&config, &PowerCuts { cuts: Cuts::At(vec![at]), twice: false }, &mut |_| true).expect("a cut");
+        let campaign = crash(&config, &PowerCuts { cuts: Cuts::At(vec![at]), ..PowerCuts::default() }, &mut |_| true)
+            .expect("a cut");
         let mut drive = cuttable(&config);
         let mut workload =
             flashwatt::workload::open(&config.workload, config.partition_bytes(), config.run.seed).expect("it opens");
@@ -185,5 +185,8 @@ fn a_drive_that_cannot_be_cut_says_so() {
     );
     let disk = load("", "test.toml", &["device.preset=laptop-7200".to_string()]).expect("a disk");
     let error = Drive::cuttable(&disk, &mut |_| true).map(|_| ()).expect_err("it is refused").to_string();
-    assert!(error.contains("power cuts are simulated of one SSD; found a hard disk"), "{error}");
+    assert!(error.contains("nothing to recover: a sector stays where it is written"), "{error}");
+    let error =
+        Drive::cuttable(&small_drive(&["array.members=2"]), &mut |_| true).map(|_| ()).expect_err("it is refused");
+    assert!(error.to_string().contains("the power of a live array is not cut"), "{error}");
 }

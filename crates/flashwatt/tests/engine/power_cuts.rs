@@ -131,11 +131,31 @@ fn a_drive_that_cannot_be_cut_is_refused_with_the_line() {
     for (text, expected) in [
         (
             format!("{cuts}[device]\npreset = \"laptop-7200\"\n"),
-            "drive.toml:1:6: run.power_cuts: power cuts are simulated of one SSD; found a hard",
+            "drive.toml:1:6: run.power_cuts: a hard disk has nothing to recover: a sector stays where it is written",
         ),
         (
-            format!("{cuts}[array]\nmembers = 4\nlevel = \"raid0\"\n"),
-            "drive.toml:1:6: run.power_cuts: power cuts are simulated of one SSD; found an ar",
+            format!("{cuts}[array]\nmembers = [\"x25m\", \"laptop-7200\"]\n"),
+            "drive.toml:1:6: run.power_cuts: a hard disk has nothing to recover: a sector stays where it is written",
+        ),
+        (
+            format!("{cuts}[array]\nmembers = 3\nlevel = \"raid5\"\nfailed_member = 1\nspare = \"x25m\"\n"),
+            "drive.toml:7:1: array.spare: a cut of an array that fills a spare is not simulated",
+        ),
+        (
+            format!("{cuts}[array]\nmembers = 2\n[host]\nscheduler = \"noop\"\n"),
+            "drive.toml:5:2: host: a cut of an array behind a block layer is not simulated",
+        ),
+        (
+            format!("{cuts}[array]\nmembers = 2\n[workload.files]\npersonality = \"varmail\"\n"),
+            "drive.toml:5:11: workload.files: a cut of an array under files is not simulated",
+        ),
+        (
+            format!("{cuts}twice = true\n[array]\nmembers = 2\n"),
+            "drive.toml:3:1: run.power_cuts.twice: an array is not cut again during its recovery",
+        ),
+        (
+            "[run.power_cuts]\nat_ns = [5]\nwhile_busy = true\n".to_string(),
+            "drive.toml:3:1: run.power_cuts.while_busy: has no effect; found run.power_cuts.at_ns beside it",
         ),
         (format!("run.replay = \"flashsim\"\n{cuts}"), "drive.toml:1:5: run.replay: a power cut needs a clock"),
         (
@@ -145,10 +165,6 @@ fn a_drive_that_cannot_be_cut_is_refused_with_the_line() {
         (
             "[run.power_cuts]\ncuts = 3\nat_ns = [1]\n".to_string(),
             "drive.toml:3:1: run.power_cuts.at_ns: says when the power is cut, as another",
-        ),
-        (
-            "[run.power_cuts]\nat_ns = [5]\nwhile_busy = true\n".to_string(),
-            "drive.toml:3:1: run.power_cuts.while_busy: has no effect; found run.power_cuts.at_ns beside it",
         ),
         ("[run.power_cuts]\nat_ns = []\n".to_string(), "drive.toml:2:1: run.power_cuts.at_ns: an empty list"),
         (
