@@ -118,6 +118,7 @@ def crash(
     at_ns: Sequence[int] | None = None,
     at_operation: Sequence[int] | None = None,
     twice: bool = False,
+    while_busy: bool = False,
     progress: Progress | None = None,
 ) -> str: ...
 def cut_schema() -> str: ...

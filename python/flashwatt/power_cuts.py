@@ -43,7 +43,7 @@ _KINDS: dict[str, Any] = {
     **dict.fromkeys(("seed", "logical_units", "unit_bytes", "run_ns", "operations"), int),
     **dict.fromkeys(("twice", "has_volatile_buffer", "has_paired_pages"), bool),
     "when": dict,
-    "capacitors": (dict, type(None)),
+    **dict.fromkeys(("capacitors", "array", "scrub"), (dict, type(None))),
     "warnings": list,
     "cuts": list,
 }
@@ -56,8 +56,9 @@ _SOMETIMES = {
     "capacitors": tuple(name for name in results() if name.startswith(("dump_", "capacitance_"))),
     "scheduler": tuple(name for name in results() if name.startswith("host_")),
     "file_system": tuple(name for name in results() if name.startswith("files_")),
+    "array": tuple(name for name in results() if name.startswith(("inconsistent_", "hole_"))),
 }
-"""What a first cut has beside that if the result has this key: a drive with capacitors, a block layer, files."""
+"""What a first cut has beside that if the result has this key: capacitors, a block layer, files, an array."""
 
 
 class Spread(NamedTuple):
@@ -104,6 +105,44 @@ class Capacitors(NamedTuple):
     """Energy of the drive in that time."""
     capacitance_f: float
     """The capacitance that gives this energy: 2 · energy / (max_v² - min_v²)."""
+
+
+class Array(NamedTuple):
+    """The array whose power was cut."""
+
+    level: str
+    """`raid0`, `raid1`, `raid5` or `raid10`."""
+    members: int
+    """Number of members, with that which has failed."""
+    chunk_bytes: int
+    """Bytes that lie together on one member."""
+    member_bytes: int
+    """Bytes of each member that the array uses."""
+    rows: int
+    """Rows of one chunk of each member."""
+    logical_bytes: int
+    """Bytes that the host sees."""
+    failed_member: int | None
+    """The member that has failed; None if none has."""
+
+
+class Scrub(NamedTuple):
+    """A scrub of a whole array: it reads all rows, and writes anew what does not match."""
+
+    at_ns: int
+    """Time of the cut that it comes after: that which left the most rows that do not match; of equals the first."""
+    rows: int
+    """Rows that it reads."""
+    read_bytes: int
+    """Bytes that it reads: all chunks of these rows."""
+    repaired_rows: int
+    """Rows of which it writes something anew."""
+    written_bytes: int
+    """Bytes of parity and of copies that it writes anew."""
+    scrub_ns: int
+    """Its time, from when the last member is back."""
+    energy_j: float
+    """Energy of all members in that time."""
 
 
 class Crash:
@@ -181,6 +220,16 @@ class Crash:
         return bool(self._content["twice"])
 
     @property
+    def while_busy(self) -> bool:
+        """Whether random times were drawn from those alone at which a flash operation is under way."""
+        return bool(self._content.get("while_busy"))
+
+    @property
+    def idle_cuts(self) -> int | None:
+        """Cuts at which no flash operation was under way; None of a file of an earlier version, which does not say."""
+        return self._content.get("idle_cuts")
+
+    @property
     def warnings(self) -> list[str]:
         """Warnings about the run that was cut: keys of the configuration that have no effect on it."""
         return list(self._content["warnings"])
@@ -194,6 +243,18 @@ class Crash:
         after the write's completion.
         """
         return bool(self._content["has_volatile_buffer"])
+
+    @property
+    def array(self) -> Array | None:
+        """The array; None of a single drive. Its figures of a cut are sums over the members, and times the last's."""
+        found = self._content.get("array")
+        return Array(**found) if found else None
+
+    @property
+    def scrub(self) -> Scrub | None:
+        """A scrub of the array after the cut that left the most rows that do not match; None without redundancy."""
+        found = self._content.get("scrub")
+        return Scrub(**found) if found else None
 
     @property
     def capacitors(self) -> Capacitors | None:
@@ -266,6 +327,11 @@ class Crash:
         """Files of which fsynced data is lost, at cuts that spoilt pages, summed over all cuts."""
         return self._sum("files_pair_lost")
 
+    @property
+    def hole_lost_bytes(self) -> int:
+        """Bytes of a failed member's data that are lost as the row did not match (write hole), summed over all cuts."""
+        return self._sum("hole_lost_bytes")
+
     def _sum(self, figure: str) -> int:
         return sum(cut.get(figure, 0) for cut in self._content["cuts"])
 
@@ -284,7 +350,8 @@ class Crash:
     def cuts(self) -> pl.DataFrame:
         """The cuts, one row each, in the order of their times.
 
-        Columns: `at_ns`, the time of the cut; `operations`, flash operations that had ended by then; `requests_lost`,
+        Columns: `at_ns`, the time of the cut; `operations`, flash operations that had ended by then;
+        `operations_under_way`, those that were under way, on a die or on its bus; `requests_lost`,
         requests that had been sent and had not completed, which never complete; `torn_pages`, pages whose program was
         cut; `spoilt_pages`, whole pages in the same cells as torn ones; `half_erased_blocks`, blocks whose erase was
         cut. Map units after the recovery: `kept_units` with the version that was written last, `rolled_back_units` with
@@ -307,13 +374,18 @@ class Crash:
         `files_rolled_back`, files with changes that no fsync had made durable and that are gone, and
         `files_rolled_back_bytes` of them.
 
+        Of an array also `inconsistent_rows`, rows whose parity does not match their data or whose copies differ;
+        `inconsistent_bytes` of parity and copies that a scrub must write anew; `hole_bytes`, data of a member that the
+        others would give wrongly if it failed before the scrub, for the member with the most; and `hole_lost_bytes`,
+        data of the failed member that is lost in this way.
+
         With `twice` there are also `second_after_ns`, the time from the first power on to the second cut, and the
         columns of the second cut and of the recovery from it, each with `second_` before its name.
         """
         import polars as pl
 
         rows = [_row(cut) for cut in self._content["cuts"]]
-        always = ["at_ns", "operations", *_FIGURES, *_sometimes(self._content)]
+        always = ["at_ns", "operations", "operations_under_way", *_FIGURES, *_sometimes(self._content)]
         names = dict.fromkeys([*always, *(key for row in rows for key in row)])
         return pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
 
@@ -374,6 +446,7 @@ def crash(
     at_ns: int | None = None,
     at_operation: int | None = None,
     twice: bool | None = None,
+    while_busy: bool | None = None,
     seed: int | None = None,
     progress: Progress | bool | None = None,
     **overrides: Any,
@@ -383,10 +456,11 @@ def crash(
     `cuts` is a number of random cuts, uniform over the run; the seed of the run draws their times. `at_ns` is one cut
     at this simulated time in ns, `at_operation` one cut when this number of flash operations has ended. At most one of
     the three is given; without any the cuts are those of the configuration (`run.power_cuts`), or 100 random ones.
-    With `twice` the power is cut again during each recovery, at a time uniform over it; unless given, as the
-    configuration says. `config`, `seed`, `progress` and `overrides` are those of `flashwatt.run`;
-    `progress` counts cuts. The run is that of `flashwatt.run`, but `run.max_flash_ops` has no effect, and
-    `Crash.warnings` says so.
+    With `twice` the power is cut again during each recovery, at a time uniform over it. With `while_busy` random times
+    are drawn from those alone at which a flash operation is under way, uniform over that time; else a cut of a run that
+    is idle for a while falls into idle time (`Crash.idle_cuts`). Unless given, both are as the configuration says.
+    `config`, `seed`, `progress` and `overrides` are those of `flashwatt.run`; `progress` counts cuts. The run is that
+    of `flashwatt.run`, but `run.max_flash_ops` has no effect, and `Crash.warnings` says so.
 
     Each cut is one of the whole run: the drive that is cut is a copy, and the run goes on to the next cut.
 
@@ -395,7 +469,15 @@ def crash(
     """
     config = Config.of(config).override(overrides_of(seed, overrides))
     with nearest(overrides, crash), explained(), run_progress(progress, "Cutting", "cuts") as show:
-        return campaign(config, cuts=cuts, at_ns=at_ns, at_operation=at_operation, twice=twice, progress=show)
+        return campaign(
+            config,
+            cuts=cuts,
+            at_ns=at_ns,
+            at_operation=at_operation,
+            twice=twice,
+            while_busy=while_busy,
+            progress=show,
+        )
 
 
 def campaign(
@@ -405,27 +487,34 @@ def campaign(
     at_ns: int | None = None,
     at_operation: int | None = None,
     twice: bool | None = None,
+    while_busy: bool | None = None,
     progress: Progress | None = None,
 ) -> Crash:
     """Cut a run; messages call overrides `--set`."""
     asked = _when({"cuts": cuts, "at_ns": at_ns, "at_operation": at_operation})
     resolved = json.loads(_core.resolve(config.text, config.name, list(config.sets)))
     configured = dict(resolved["run"].get("power_cuts") or {"cuts": CUTS, "twice": False})
-    again = configured.pop("twice")
+    again, busy = configured.pop("twice"), configured.pop("while_busy", False)
     when, twice = asked or configured, again if twice is None else twice
     ((place, value),) = when.items()
+    if while_busy and place != "cuts":
+        raise _core.FlashwattError(f"while_busy: found {place} beside it, which says when; expected random cuts")
+    busy = place == "cuts" and (busy if while_busy is None else while_busy)
     lists: dict[str, Any] = {place: [value] if place != "cuts" and isinstance(value, int) else value}
     with _named(place if asked else f"run.power_cuts.{place}"):
-        text = _core.crash(config.text, config.name, list(config.sets), **lists, twice=twice, progress=progress)
+        text = _core.crash(
+            config.text, config.name, list(config.sets), **lists, twice=twice, while_busy=busy, progress=progress
+        )
     found: Json = json.loads(text)
     head = {
         "crash": SCHEMA,
         "version": _core.__version__,
         "status": found["status"],
-        "drive": _drive_of(resolved, found["ftl"]),
+        "drive": _drive_of(resolved, found),
         "seed": resolved["run"]["seed"],
         "when": when,
         "twice": twice,
+        "while_busy": busy,
         "warnings": _warnings(resolved["run"]),
         "config": _core.merged(config.text, config.name, list(config.sets), None),
     }
@@ -461,10 +550,11 @@ def _named(argument: str) -> Iterator[None]:
         raise type(error)(re.sub(r"^crash: ", f"{argument}: ", str(error), flags=re.MULTILINE)) from None
 
 
-def _drive_of(resolved: Json, ftl: str) -> str:
+def _drive_of(resolved: Json, found: Json) -> str:
     from flashwatt.report.table import describe_device
 
-    return describe_device({"config": resolved, "ftl": {"name": ftl}})
+    array = {"array": found["array"]} if found.get("array") else {}
+    return describe_device({"config": resolved, "ftl": {"name": found["ftl"]}, **array})
 
 
 def _warnings(run: Json) -> list[str]:
@@ -485,7 +575,7 @@ def _series(name: str, values: list[Any]) -> pl.Series:
 
     from flashwatt.base.frames import column
 
-    if name.removeprefix("second_") not in ("at_ns", "after_ns", "operations", *results()):
+    if name.removeprefix("second_") not in ("at_ns", "after_ns", "operations", "operations_under_way", *results()):
         return column(name, values)
     return pl.Series(name, values, dtype=pl.Float64 if name.endswith(("_j", "_f")) else pl.UInt64)
 
@@ -501,16 +591,22 @@ def _check(content: Json, name: str) -> None:
     for key, kind in _KINDS.items():
         if not isinstance(content.get(key), kind):
             raise _core.FlashwattError(f"{name}: {key}: found {shown(content.get(key))}; {expected}")
-    places: list[tuple[str, Any, Sequence[str]]] = []
-    if content.get("capacitors") is not None:
-        places.append(("capacitors", content.get("capacitors"), Capacitors._fields))
-    figures = (*_FIGURES, *_sometimes(content))
-    for number, cut in enumerate(content["cuts"]):
-        places.append((f"cuts[{number}]", cut, ("at_ns", "operations", *figures)))
-        if isinstance(cut, dict) and "again" in cut:
-            places.append((f"cuts[{number}].again", cut["again"], ("after_ns", *_OF_SECOND)))
-    for place, one, keys in places:
+    if set(content.get("array") or Array._fields) != set(Array._fields):
+        raise _core.FlashwattError(f"{name}: array: found {shown(content['array'])}; {expected}")
+    for place, one, keys in _tables(content):
         for key in keys:
             value = one.get(key) if isinstance(one, dict) else None
             if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
                 raise _core.FlashwattError(f"{name}: {place}.{key}: found {shown(value)}; {expected}")
+
+
+def _tables(content: Json) -> Iterator[tuple[str, Any, Sequence[str]]]:
+    """The tables of numbers of a result: their places, and what each must have."""
+    for key, fields in {"capacitors": Capacitors._fields, "scrub": Scrub._fields}.items():
+        if content.get(key) is not None:
+            yield key, content[key], fields
+    figures = (*_FIGURES, *_sometimes(content))
+    for number, cut in enumerate(content["cuts"]):
+        yield f"cuts[{number}]", cut, ("at_ns", "operations", *figures)
+        if isinstance(cut, dict) and "again" in cut:
+            yield f"cuts[{number}].again", cut["again"], ("after_ns", *_OF_SECOND)

@@ -317,6 +317,75 @@ def test_quantiles_are_values_that_occurred(twice: Crash) -> None:
         twice.spread("recovery")
 
 
+# ------------------------------------------------------------------ idle time
+
+
+def test_busy_times_are_those_of_the_operation_log(drive: Config) -> None:
+    """By the operation log of the run: each busy cut has an operation under way; idle ones of others are counted."""
+    quiet = drive.override(workload__uniform__rate_per_s=500, run__precondition="filled")
+    log = fw.run(quiet, op_log=True).op_log()
+    log = log.filter(log["record"].cast(str).is_in(["read", "program", "erase"]))
+    spans = list(zip(log["start_ns"], log["end_ns"], strict=True))
+
+    def at_work(at: int) -> int:
+        return sum(start <= at < end for start, end in spans)
+
+    busy, plain = fw.crash(quiet, cuts=60, while_busy=True), fw.crash(quiet, cuts=60)
+    for result in (busy, plain):
+        under_way = [at_work(at) for at in result.cuts["at_ns"]]
+        assert result.cuts["operations_under_way"].to_list() == under_way
+        assert result.idle_cuts == under_way.count(0)
+    assert (busy.idle_cuts, busy.while_busy, plain.while_busy) == (0, True, False)
+    assert plain.idle_cuts is not None
+    assert plain.idle_cuts > 10
+
+
+def test_idle_cuts_are_said(drive: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = drive.override(workload__uniform__rate_per_s=500)
+    plain, busy = fw.crash(quiet, cuts=20), fw.crash(quiet, cuts=20, while_busy=True)
+    show(plain)
+    assert f"{plain.idle_cuts} of 20 cuts fell into idle time: no flash operation was" in capsys.readouterr().out
+    show(busy)
+    out = capsys.readouterr().out
+    assert "20 cuts at random busy times" in out
+    assert "idle time" not in out
+
+
+# ------------------------------------------------------------------ arrays
+
+MIRRORS = {"array.members": 2, "array.level": "raid1", "device.channels": 1, "device.blocks_per_plane": 32}
+
+
+def test_copies_of_an_array_that_are_equal_by_hand(drive: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both mirrors get the write at time 0 and end it together, 603,813 ns later: copies never differ."""
+    one = drive.override(MIRRORS).override(workload__uniform__requests=1)
+    for at_ns in (603_812, 603_813):
+        result = fw.crash(one, at_ns=at_ns)
+        (cut,) = result.cuts.to_dicts()
+        assert [cut[key] for key in cut if key.startswith(("inconsistent_", "hole_"))] == [0] * 4
+    assert result.array
+    assert (result.array.level, result.array.members, result.array.failed_member) == ("raid1", 2, None)
+    assert result.scrub
+    assert result.scrub.read_bytes == 2 * result.array.member_bytes
+    assert (result.scrub.repaired_rows, result.scrub.written_bytes) == (0, 0)
+    show(result)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "rows that do not match" in out
+    assert "A scrub after the cut at 603813 ns takes" in out
+    assert "finds nothing to write anew" in out
+    assert Crash(json.loads(result.to_json())).cuts.equals(result.cuts)
+
+
+def test_the_write_hole_of_an_array_without_a_member_is_a_loss(drive: Config, asked: Asked, tiny: Path) -> None:
+    degraded = drive.override(array__members=4, array__level="raid5", array__failed_member=1, array__chunk_bytes=4096)
+    result = fw.crash(degraded, cuts=40, while_busy=True)
+    assert (result.hole_lost_bytes > 0, result.lost_units, result.scrub) == (True, 0, None)
+    status, out, err = asked(result, tiny)
+    assert status == 1
+    assert f"LOST: {result.hole_lost_bytes:,} bytes of the failed member's data" in out
+    assert "of the failed member's data, in rows that were being written (write hole)" in err
+
+
 # ------------------------------------------------------------------ the host
 
 
@@ -514,7 +583,8 @@ def test_losses_are_found_and_counted(twice: Crash) -> None:
             {"device__nand__spare_bytes": 55, "ftl__page__map_unit_bytes": 1024},
             r"device.nand.spare_bytes: .*; found 55; expected 56 or more: 4 times 4 bytes",
         ),
-        ({"array__members": 2}, "expected one SSD"),
+        ({"array__members": 2, "twice": True}, "twice: an array is not cut again during its recovery"),
+        ({"at_ns": 5, "while_busy": True}, "while_busy: found at_ns beside it, which says when; expected random cuts"),
         ({"run__replay": "flashsim"}, "run.replay: a power cut needs a clock"),
     ],
 )
@@ -538,7 +608,8 @@ def test_a_spare_area_that_is_large_enough_changes_nothing(drive: Config) -> Non
         ("--at-ns 1h", "--at-ns: the run ends before the power is cut; found 3600000000000 ns"),
         ("--at-operation 1M", "--at-operation: the run ends before the power is cut; found operation 1000000"),
         ("--set host.scheduler=nop", "host.scheduler: unknown scheduler; found `nop`"),
-        ("--preset raptor-x", "found a hard disk; expected one SSD"),
+        ("--while-busy --at-ns 5", "--while-busy and --at-ns: both say when the power is cut"),
+        ("--preset raptor-x", "nothing to recover: a sector stays where it is written"),
         ("-o cuts.csv", "--out: cuts.csv: no format of a result; found .csv; expected .json"),
         ("--plot cuts.svg", "--plot: cuts.svg: no format of a page; found .svg; expected .html"),
         ("-o mine.json", "mine.json: cannot be written; found a file that is not a result of crash"),
@@ -677,7 +748,7 @@ def test_ctrl_c_keeps_the_cuts_until_then(tiny: Path) -> None:
 
 def test_no_cut_at_all_is_printed_and_not_drawn(twice: Crash, tiny: Path, asked: Asked) -> None:
     none = spoilt(twice, lambda content: content.update(status="interrupted", cuts=[]))
-    assert none.cuts.shape == (0, 17)
+    assert none.cuts.shape == (0, 18)
     assert none.spread("recovery_ns") is None
     with pytest.raises(FlashwattError, match="no cut to draw"):
         plot.recovery(none)
@@ -694,7 +765,7 @@ def test_the_guide_shows_what_the_command_prints(flashwatt: Cli) -> None:
         re.sub(r" *\\\n *", " ", DOCS.read_text()),
         re.DOTALL,
     )
-    assert len(shown) == 2
+    assert len(shown) == 3
     for command, output in shown:
         printed = flashwatt(*shlex.split(command)).stdout
         lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from flashwatt import _core
 
-_PLACE = ("at_ns", "operations", "after_ns")
+_PLACE = ("at_ns", "operations", "operations_under_way", "after_ns")
 """Where a cut is, and no result of it."""
 
 
@@ -38,7 +38,7 @@ def cut_figures(*, second: bool = False) -> dict[str, CutFigure]:
 
 @cache
 def results(*, second: bool = False) -> dict[str, CutFigure]:
-    """As `cut_figures`, without the time of the cut and the operations before it."""
+    """As `cut_figures`, without the time of the cut, and the operations before it and at that time."""
     return {name: one for name, one in cut_figures(second=second).items() if name not in _PLACE}
 
 

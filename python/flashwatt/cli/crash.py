@@ -41,8 +41,9 @@ _BEFORE_DRIVE = {
     "host_lost_units": ("unit", "of data that was durable for its process"),
     "files_lost": ("file", "with fsynced data"),
     "files_pair_lost": ("file", "with fsynced data, at a cut that spoilt pages"),
+    "hole_lost_bytes": ("byte", "of the failed member's data, in rows that were being written (write hole)"),
 }
-"""Losses of processes and files: what is counted, and of what."""
+"""Losses of processes, files and arrays: what is counted, and of what."""
 
 
 @click.command()
@@ -59,6 +60,11 @@ _BEFORE_DRIVE = {
     "--at-operation", type=Quantity("at_operation"), metavar="K", help="Cut once, when K flash operations have ended."
 )
 @click.option("--twice", is_flag=True, help="Cut the power again during each recovery, at a time uniform over it.")
+@click.option(
+    "--while-busy",
+    is_flag=True,
+    help="Draw the random times from those alone at which a flash operation is under way; no cut falls into idle time.",
+)
 @overriding("Override any key: ftl=fast.")
 @click.option("-o", "--out", type=OUTPUT_FILE, metavar="FILE.json", help="Keep every cut there.")
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE.html", help="Draw the recoveries in a page.")
@@ -71,6 +77,7 @@ def crash(config: Path | None, preset: str | None, sets: tuple[str, ...], **opti
     The drive of CONFIG.toml, or of --preset, serves its workload. At each cut all memory is gone, programs and erases
     under way are broken off, and a copy of the drive comes back from what is on flash: it scans all spare areas and
     rebuilds its tables. Then every page is compared with what the host was promised. The run goes on to the next cut.
+    The members of an array come back in the same way, and rows whose parity or copies do not match are counted.
 
     What CONFIG.toml says under [run.power_cuts] holds, unless an option says otherwise. The run is that of
     `flashwatt run`, but run.max_flash_ops has no effect. The same seed (run.seed) cuts at the same
@@ -108,6 +115,10 @@ def _check_options(config: Path | None, preset: str | None, options: dict[str, A
     given = [option for name, option in _PLACES.items() if options[name] is not None]
     if len(given) > 1:
         raise click.UsageError(f"{' and '.join(given)}: both say when the power is cut; expected one of them")
+    if options["while_busy"] and given and given != ["--cuts"]:
+        raise click.UsageError(
+            f"--while-busy and {given[0]}: both say when the power is cut; expected --while-busy --cuts"
+        )
     for name, suffix, what in (("out", ".json", "result"), ("plot", ".html", "page")):
         path = options[name]
         if path and path.suffix.lower() != suffix:
@@ -138,7 +149,8 @@ def _campaign(whole: Config, options: dict[str, Any]) -> Crash:
             return not interrupted
 
         places = {name: options[name] for name in _PLACES}
-        return campaign(whole, **places, twice=options["twice"] or None, progress=progress)
+        flags = {name: options[name] or None for name in ("twice", "while_busy")}
+        return campaign(whole, **places, **flags, progress=progress)
 
 
 def _show(found: Crash, *, as_json: bool) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from flashwatt.power_cuts import Capacitors, Crash
+    from flashwatt.power_cuts import Capacitors, Crash, Scrub
 
     Write = Callable[[float], str]
 
@@ -60,7 +60,15 @@ _FILES: dict[str, tuple[str, Write]] = {
 }
 """Of a workload with files."""
 _FILE_PAIRS: dict[str, tuple[str, Write]] = {"files_pair_lost": ("files lost with spoilt pages", count)}
-_LOSSES = ("lost_units", "pair_lost_units", "host_lost_units", "files_lost", "files_pair_lost")
+_ARRAY: dict[str, tuple[str, Write]] = {
+    "inconsistent_rows": ("rows that do not match", count),
+    "inconsistent_bytes": ("  for a scrub to write anew", _bytes),
+}
+"""Of an array with redundancy."""
+_AT_RISK: dict[str, tuple[str, Write]] = {"hole_bytes": ("data wrong if a member fails then", _bytes)}
+_HOLE: dict[str, tuple[str, Write]] = {"hole_lost_bytes": ("data of the failed member lost", _bytes)}
+"""Of RAID 5: with all members, and without the one that has failed."""
+_LOSSES = ("lost_units", "pair_lost_units", "host_lost_units", "files_lost", "files_pair_lost", "hole_lost_bytes")
 """What stands in red if it is not 0."""
 _COST: dict[str, tuple[str, Write]] = {
     "recovery_ns": ("recovery time", duration),
@@ -98,16 +106,36 @@ def _show_cuts(found: Crash, console: Console) -> None:
     pairs, dumps = (_PAIRS,) if found.has_paired_pages else (), (_DUMP,) if found.capacitors else ()
     lost = {**_LOST, **(_HOST if found.scheduler else {})}
     files = (_FILES, *((_FILE_PAIRS,) if pairs else ())) if found.file_system else ()
-    emit(console, _table(found, "", (lost, *pairs, *files, *dumps, _COST), second=False))
+    emit(console, _table(found, "", (lost, *pairs, *_array_rows(found), *files, *dumps, _COST), second=False))
+    if found.scrub:
+        emit(console, _scrub(found.scrub))
     if found.spread("lost_units", second=True) is not None:
         blocks = (_AGAIN, *pairs, _COST)
         emit(console, _table(found, "\nThe second cut, during that recovery", blocks, second=True))
-    emit(console, _verdict(found))
+    emit(console, Text("\n").join([_verdict(found), *_idle(found)]))
+
+
+def _array_rows(found: Crash) -> tuple[dict[str, tuple[str, Write]], ...]:
+    """The figures that an array of this level has."""
+    array = found.array
+    if array is None or array.level == "raid0":
+        return ()
+    if array.failed_member is None:
+        return ({**_ARRAY, **(_AT_RISK if array.level == "raid5" else {})},)
+    return (_HOLE,) if array.level == "raid5" else (_ARRAY,)
+
+
+def _scrub(scrub: Scrub) -> Text:
+    took = f"A scrub after the cut at {scrub.at_ns} ns takes {duration(scrub.scrub_ns)} and {_joules(scrub.energy_j)}:"
+    anew = f"writes {_bytes(scrub.written_bytes)} in {counted(scrub.repaired_rows, 'row')} anew"
+    does = f"it reads {_bytes(scrub.read_bytes)}, and {anew if scrub.repaired_rows else 'finds nothing to write anew'}"
+    return Text(f"{took}\n{does}\n", "dim")
 
 
 def _heading(found: Crash) -> Iterator[tuple[str, str]]:
     yield found.drive, "bold"
-    yield f"{count(found.logical_units)} units of {size(found.unit_bytes)} (entries of the map)", "dim"
+    entries = "entries of the members' maps" if found.array else "entries of the map"
+    yield f"{count(found.logical_units)} units of {size(found.unit_bytes)} ({entries})", "dim"
     if found.has_volatile_buffer:
         yield "volatile write buffer: a write is durable by FUA or a later flush", "dim"
     elif found.capacitors:
@@ -130,7 +158,8 @@ def _heading(found: Crash) -> Iterator[tuple[str, str]]:
     if "cuts" not in found.when:
         yield f"{cuts} at given places{twice}, the last one at {found.run_ns} ns; seed {found.seed}", "dim"
         return
-    yield f"{cuts} at random times{twice}; run of {duration(found.run_ns)}, {operations}, seed {found.seed}", "dim"
+    times = "busy times" if found.while_busy else "times"
+    yield f"{cuts} at random {times}{twice}; run of {duration(found.run_ns)}, {operations}, seed {found.seed}", "dim"
 
 
 def _sizing(capacitors: Capacitors) -> str:
@@ -163,10 +192,29 @@ def _verdict(found: Crash) -> Text:
     if found.host_lost_units or found.files_lost:
         units, files = counted(found.host_lost_units, "unit"), counted(found.files_lost, "file")
         return Text(f"LOST: durable data of {units} to processes, fsynced data of {files}", "bold red")
+    if found.hole_lost_bytes:
+        lost = counted(found.hole_lost_bytes, "byte")
+        return Text(f"LOST: {lost} of the failed member's data, in rows that were being written", "bold red")
     if found.pair_lost_units or found.files_pair_lost:
         units = counted(found.pair_lost_units, "unit")
         return Text(f"LOST: {units} of durable data with spoilt pages; nothing else is lost", "bold red")
     files = "\nNor is fsynced data: a mount finds all of it, or newer data." if found.file_system else ""
     rolled = int(max((one for one in found.values("rolled_back_units") if one), default=0))
     older = f"\nUp to {counted(rolled, 'unit')} rolled back: their last write was not yet durable." if rolled else ""
+    rows = int(max(found.values("inconsistent_rows"))) if found.array else 0
+    older += (
+        f"\nUp to {counted(rows, 'row')} of the array that do not match: no loss while all members work."
+        if rows
+        else ""
+    )
     return Text(f"Nothing durable is lost: each unit came back as it was last durable, or newer.{older}{files}")
+
+
+def _idle(found: Crash) -> Iterator[Text]:
+    """Of random cuts those that had nothing to break off."""
+    made = len(found.values("lost_units"))
+    if found.idle_cuts and "cuts" in found.when:
+        fell = (
+            f"{count(found.idle_cuts)} of {counted(made, 'cut')} fell into idle time: no flash operation was under way"
+        )
+        yield Text(f"{fell} (--while-busy draws no such times)", "dim")

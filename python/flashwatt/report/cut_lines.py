@@ -33,6 +33,11 @@ def _lines(cuts: Json) -> Iterator[tuple[str, str]]:
     if (energy := cuts.get("dump_energy_j")) and (farads := cuts.get("capacitance_f")):
         time = duration(cuts["dump_ns"]["max"])
         yield f"by capacitors at most {time}, {si(energy['max'], 'J')}, {si(farads['max'], 'F')}", ""
+    if rows := cuts.get("inconsistent_rows"):
+        written = _spread(cuts["inconsistent_bytes"], lambda value: si(value, "B"))
+        yield f"rows of the array that do not match {_spread(rows, count)}; for a scrub to write anew {written}", ""
+    if wrong := _most(cuts, "hole_lost_bytes"):
+        yield f"up to {si(wrong, 'B')} of the failed member's data lost", "bold red"
     if fsynced := cuts.get("files_fsynced"):
         lost = {"lost": _most(cuts, "files_lost"), "lost with spoilt pages": _most(cuts, "files_pair_lost")}
         words = [f"up to {count(most)} files {how}" for how, most in lost.items() if most] or ["no file lost"]

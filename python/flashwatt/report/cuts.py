@@ -39,6 +39,8 @@ class CutSummary:
     """Map units that the host can address."""
     unit_bytes: int
     """Bytes of a map unit."""
+    idle_cuts: int | None = None
+    """Cuts at which no flash operation was under way; null in reports of earlier versions, which do not say."""
 
 
 OF_CUTS = "Power cuts of copies of the drive (`[run.power_cuts]`): the distribution of each figure of a cut."
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     class PowerCuts(CutSummary):
         """Power cuts: an attribute for each figure of a cut, a column of `Crash.cuts`."""
 
-        second: SecondCuts | None
+        second: SecondCuts | None = None
 
         def __getattr__(self, figure: str) -> CutSpread | None: ...
 
