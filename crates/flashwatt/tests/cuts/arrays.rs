@@ -237,7 +237,7 @@ fn writes(rng: &mut Rng, number: usize, bytes: u64) -> Vec<Request> {
 fn cut_often(level: &'static str, members: u64, cuts: usize, more: &[&str], seed: u64) -> (usize, u64) {
     let config = array(level, members, more);
     let mut rng = Rng::new(seed + tier::seed());
-    let list = writes(&mut rng, 400, config.logical_bytes());
+    let list = writes(&mut rng, 400.max(cuts), config.logical_bytes());
     let layout = &config.drive.array().expect("an array").layout;
     let failed = config.drive.array().and_then(|array| array.failed.as_ref()).map(|failed| u64::from(failed.member));
     let mut account =
