@@ -50,7 +50,7 @@ pub(crate) fn check(config: &Config, checked: bool) -> Result<(), Error> {
 
 /// Bytes of memory for each map unit of flash and for each one of the host in a drive whose power can be cut: its spare areas and
 /// versions; what the host was promised. What a cut leaves shares them.
-const CUT_BYTES: [u64; 2] = [32, 24];
+const CUT_BYTES: [u64; 2] = [24, 24];
 /// The same for what a scan finds; for the promises of a drive that goes on, and for the comparison with processes and files.
 const SCAN_BYTES: [u64; 2] = [12, 40];
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::device::spare::SpareAreas;
+use crate::device::spare::{Spare, SpareAreas};
 use crate::ssd::JournalFault;
 
 /// A fault on purpose.
@@ -65,7 +65,7 @@ impl Bug {
     pub(super) fn seen(self, areas: &SpareAreas) -> Cow<'_, SpareAreas> {
         let mut seen = Cow::Borrowed(areas);
         match self {
-            Bug::OlderVersion => seen.to_mut().change(|spare| spare.version = u64::MAX - spare.version),
+            Bug::OlderVersion => seen.to_mut().change(|spare| spare.version = Spare::VERSION_MAX - spare.version),
             Bug::TornBelieved => seen.to_mut().change(|spare| spare.is_torn = false),
             _ => {}
         }

@@ -238,7 +238,7 @@ impl Remains {
         for at in self.torn.iter().filter_map(|at| at.lower()) {
             let geometry = self.array.geometry();
             let units = geometry.units_of(geometry.ppn_at(at));
-            let whole: Vec<(Ppn, Spare)> = units.filter_map(|ppn| Some((ppn, *self.areas.readable(ppn)?))).collect();
+            let whole: Vec<(Ppn, Spare)> = units.filter_map(|ppn| Some((ppn, self.areas.readable(ppn)?))).collect();
             if !whole.is_empty() {
                 self.spoilt.push(at);
             }
@@ -262,7 +262,7 @@ impl Remains {
         let counts = |&(owner, version): &(Lpn, u64)| {
             owners.contains(&owner) && trims.get(&owner).is_none_or(|&trimmed| trimmed < version)
         };
-        let is_shown = |(ppn, spare): &(Ppn, &Spare)| checkpoint.as_ref().is_none_or(|known| known.shows(*ppn, spare));
+        let is_shown = |(ppn, spare): &(Ppn, Spare)| checkpoint.as_ref().is_none_or(|known| known.shows(*ppn, spare));
         let shown = self.areas.all_readable().filter(is_shown).map(|(_, spare)| (spare.owner, spare.version));
         for (owner, version) in shown.chain(dumped).chain(backed_up).chain(journaled).filter(counts) {
             let last = newest.entry(owner).or_default();

@@ -269,8 +269,8 @@ impl Witness {
     }
 
     /// What programs that have not ended will write.
-    pub(super) fn planned_spares(&self) -> BTreeMap<Ppn, &Spare> {
-        self.pending.values().flatten().map(|(ppn, spare)| (*ppn, spare)).collect()
+    pub(super) fn planned_spares(&self) -> BTreeMap<Ppn, Spare> {
+        self.pending.values().flatten().copied().collect()
     }
 
     fn new_version(&mut self) -> u64 {
@@ -324,7 +324,7 @@ impl Witness {
     /// What is at an address, or will be when the program that is planned has ended.
     fn content(&self, ppn: Ppn) -> Option<Spare> {
         let planned = || self.pending.values().flatten().find(|(at, _)| *at == ppn).map(|&(_, spare)| spare);
-        self.areas.get(ppn).copied().or_else(planned)
+        self.areas.get(ppn).or_else(planned)
     }
 
     fn follow_programs(&mut self, ops: &[PlannedOp], fresh: &BTreeMap<Lpn, u64>, firmware: &Firmware) {

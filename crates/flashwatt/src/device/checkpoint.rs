@@ -133,7 +133,7 @@ impl Checkpoint {
         };
         let probe = self.probe(block, flash, filling);
         let is_same = !is_half_erased
-            && probe.is_some_and(|ppn| flash.areas.readable(ppn).is_some_and(|spare| !self.is_later(ppn, spare)));
+            && probe.is_some_and(|ppn| flash.areas.readable(ppn).is_some_and(|spare| !self.is_later(ppn, &spare)));
         let is_read = |ppn: &Ppn| Some(*ppn) == probe || (is_same && self.programmed[ppn.idx()]);
         geometry.pages_of(block).take(end as usize).filter(|ppn| !is_read(ppn)).collect()
     }

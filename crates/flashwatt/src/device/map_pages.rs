@@ -213,7 +213,7 @@ impl Checkpoint {
     fn entry(&self, said: Option<Ppn>, of_page: u64, areas: &SpareAreas, later: Option<u64>) -> Entry {
         let Some(ppn) = said else { return Entry::Is(None) };
         match areas.get(ppn) {
-            Some(spare) if !self.is_later(ppn, spare) => Entry::Is(Some(ppn).filter(|_| later < Some(spare.version))),
+            Some(spare) if !self.is_later(ppn, &spare) => Entry::Is(Some(ppn).filter(|_| later < Some(spare.version))),
             // Versions of pages of the map and of data are counted together: what the entry names is older than its page.
             _ if later > Some(of_page) => Entry::Is(None),
             Some(spare) if later == Some(spare.version) && areas.readable(ppn).is_some() => Entry::Is(None),

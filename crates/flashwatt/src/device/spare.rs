@@ -1,7 +1,7 @@
 //! The spare areas of flash pages: what remains on flash beside the data, and what a scan of them finds after a power cut.
 //!
 //! Each map unit of a programmed page has an entry: its owner, the version of the owner's data, and the number of the
-//! program. Only runs that can be cut keep these entries, about 24 bytes for each map unit.
+//! program. Only runs that can be cut keep these entries, 16 bytes for each map unit.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +24,11 @@ pub struct Spare {
     pub is_torn: bool,
 }
 
+impl Spare {
+    /// The greatest version: no run comes to it, as a write takes microseconds.
+    pub(crate) const VERSION_MAX: u64 = (1 << 47) - 1;
+}
+
 /// Bytes of an owner, of a version, and of a program's number. Choice: an address of the map, and counters that no run exhausts.
 pub(crate) const ENTRY_BYTES: [u32; 3] = [4, 8, 8];
 
@@ -33,51 +38,94 @@ pub(crate) fn bytes_of_page(units: u32) -> u32 {
     units * (owner + version) + program
 }
 
+/// An entry in 16 bytes, of which a large drive has millions; or none. No run comes to 2⁴⁸ programs either.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Packed {
+    /// [`Packed::NOBODY`] stands for no entry.
+    owner: u32,
+    version: u32,
+    program: u32,
+    /// The next 15 bits of the version, and whether the page is torn.
+    more_version: u16,
+    /// The next 16 bits of the program's number.
+    more_program: u16,
+}
+
+impl Packed {
+    const NOBODY: u32 = u32::MAX;
+    const NONE: Packed = Packed { owner: Packed::NOBODY, version: 0, program: 0, more_version: 0, more_program: 0 };
+    const TORN: u16 = 1 << 15;
+
+    fn new(spare: Spare) -> Self {
+        let Spare { owner, version, program, is_torn } = spare;
+        debug_assert!(owner.0 != Self::NOBODY && version <= Spare::VERSION_MAX && program >> 48 == 0, "{spare:?}");
+        Packed {
+            owner: owner.0,
+            version: version as u32,
+            program: program as u32,
+            more_version: (version >> 32) as u16 | if is_torn { Self::TORN } else { 0 },
+            more_program: (program >> 32) as u16,
+        }
+    }
+
+    fn entry(self) -> Option<Spare> {
+        (self.owner != Self::NOBODY).then(|| Spare {
+            owner: Lpn(self.owner),
+            version: u64::from(self.more_version & !Self::TORN) << 32 | u64::from(self.version),
+            program: u64::from(self.more_program) << 32 | u64::from(self.program),
+            is_torn: self.more_version & Self::TORN != 0,
+        })
+    }
+}
+
 /// The spare areas of a drive. A copy, such as each power cut takes, shares what has not changed since.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SpareAreas(Shared<Option<Spare>>);
+pub struct SpareAreas(Shared<Packed>);
 
 impl SpareAreas {
     /// The spare areas of an erased drive.
     pub fn new(geometry: &Geometry) -> Self {
-        SpareAreas(Shared::filled(geometry.physical_units() as usize, None))
+        SpareAreas(Shared::filled(geometry.physical_units() as usize, Packed::NONE))
     }
 
     /// No spare areas at all.
     pub(crate) fn none() -> Self {
-        SpareAreas(Shared::filled(0, None))
+        SpareAreas(Shared::filled(0, Packed::NONE))
     }
 
     /// The entry of an address.
-    pub fn get(&self, ppn: Ppn) -> Option<&Spare> {
-        self.0[ppn.idx()].as_ref()
+    pub fn get(&self, ppn: Ppn) -> Option<Spare> {
+        self.0[ppn.idx()].entry()
     }
 
     /// The entry of an address that can be read: of no torn page.
-    pub fn readable(&self, ppn: Ppn) -> Option<&Spare> {
+    pub fn readable(&self, ppn: Ppn) -> Option<Spare> {
         self.get(ppn).filter(|spare| !spare.is_torn)
     }
 
     /// All entries that can be read, in the order of their addresses.
-    pub fn all_readable(&self) -> impl Iterator<Item = (Ppn, &Spare)> {
-        let readable = |spare: &&Spare| !spare.is_torn;
-        (0..).map(Ppn).zip(self.0.iter()).filter_map(move |(ppn, spare)| Some((ppn, spare.as_ref().filter(readable)?)))
+    pub fn all_readable(&self) -> impl Iterator<Item = (Ppn, Spare)> {
+        let readable = |packed: &Packed| packed.entry().filter(|spare| !spare.is_torn);
+        (0..).map(Ppn).zip(self.0.iter()).filter_map(move |(ppn, packed)| Some((ppn, readable(packed)?)))
     }
 
     /// By address: whether it has an entry.
     pub(super) fn programmed(&self) -> Vec<bool> {
-        self.0.iter().map(Option::is_some).collect()
+        self.0.iter().map(|packed| packed.owner != Packed::NOBODY).collect()
     }
 
     /// A program writes an entry.
     pub fn program(&mut self, ppn: Ppn, entry: Spare) {
-        *self.0.change(ppn.idx()) = Some(entry);
+        *self.0.change(ppn.idx()) = Packed::new(entry);
     }
 
     /// Changes every entry. For faults on purpose.
     pub(crate) fn change(&mut self, mut change: impl FnMut(&mut Spare)) {
         for at in 0..self.0.len() {
-            self.0.change(at).iter_mut().for_each(&mut change);
+            if let Some(mut entry) = self.0[at].entry() {
+                change(&mut entry);
+                *self.0.change(at) = Packed::new(entry);
+            }
         }
     }
 
@@ -85,8 +133,8 @@ impl SpareAreas {
     pub fn erase(&mut self, block: BlockId, geometry: &Geometry) {
         let first = geometry.first_ppn(block).idx();
         for at in first..first + geometry.units_per_block as usize {
-            if self.0[at].is_some() {
-                *self.0.change(at) = None;
+            if self.0[at] != Packed::NONE {
+                *self.0.change(at) = Packed::NONE;
             }
         }
     }
@@ -213,7 +261,7 @@ pub(super) fn newest(
         }
         let place = &mut newest[new.owner.idx()];
         let old = place.checked_sub(1).and_then(|old| areas.get(Ppn(old)));
-        if old.is_none_or(|old| is_better(new, old, ties)) {
+        if old.is_none_or(|old| is_better(&new, &old, ties)) {
             *place = ppn.0 + 1;
         }
     }
@@ -254,11 +302,22 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_takes_16_bytes_and_is_whole() {
+        assert_eq!(size_of::<Packed>(), 16);
+        for at in [0, 31, 32, 46] {
+            for is_torn in [false, true] {
+                let spare = Spare { owner: Lpn(u32::MAX - 1), version: 1 << at, program: 3 << at, is_torn };
+                assert_eq!(Packed::new(spare).entry(), Some(spare));
+            }
+        }
+        assert_eq!(Packed::NONE.entry(), None);
+    }
+
+    #[test]
     fn the_newest_version_wins_and_ties_go_as_asked() {
         let torn = spare(0, 9, 9).map(|spare| Spare { is_torn: true, ..spare });
-        let areas = SpareAreas(
-            [spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None].into_iter().collect(),
-        );
+        let all = [spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None];
+        let areas = SpareAreas(all.into_iter().map(|one| one.map_or(Packed::NONE, Packed::new)).collect());
         let none = BTreeMap::new();
         let newest = |ties| super::newest(&areas, ties, &none, None);
         let newest_of = |ties| [0, 1, 2].map(|owner| newest(ties).get(owner).copied().unwrap_or(0));
