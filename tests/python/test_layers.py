@@ -22,6 +22,7 @@ LAYERS = (
     "_core",  # the engine
     "base",
     "config",
+    "mqsim",
     "report",
     "oplog stopwatch theory",
     "runs",

@@ -42,23 +42,30 @@ _KINDS = {
 def read_text(path: str | PathLike[str], most_bytes: int = TEXT_BYTES_MAX) -> str:
     """Read a text file in UTF-8, without the byte order mark that some editors begin it with.
 
-    Raises `FlashwattError` for a file that is no text or longer than `most_bytes`. It raises it for a pipe or a device
-    as well, without waiting for data.
+    Raises `FlashwattError` for a file that is no text, and as `read_bytes` does.
     """
-    check_name(path)
-    name = printable(path)
-    reads(path)
-    try:
-        content = _read(path, name, most_bytes)
-    except _core.FlashwattError:
-        raise
-    except OSError as error:
-        raise _core.FlashwattError(unread(path, error)) from None
+    content = read_bytes(path, most_bytes)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         found = f"not a text file (byte {error.start} is not UTF-8)"
-        raise _core.FlashwattError(f"{name}: {found}") from None
+        raise _core.FlashwattError(f"{printable(path)}: {found}") from None
+
+
+def read_bytes(path: str | PathLike[str], most_bytes: int = TEXT_BYTES_MAX) -> bytes:
+    """Read a whole file.
+
+    Raises `FlashwattError` for a file longer than `most_bytes`. It raises it for a pipe or a device as well, without
+    waiting for data.
+    """
+    check_name(path)
+    reads(path)
+    try:
+        return _read(path, printable(path), most_bytes)
+    except _core.FlashwattError:
+        raise
+    except OSError as error:
+        raise _core.FlashwattError(unread(path, error)) from None
 
 
 def check_regular(path: str | PathLike[str]) -> None:

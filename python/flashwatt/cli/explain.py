@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -12,10 +12,7 @@ from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.outputs import check, save_together
 from flashwatt.cli import completion
-from flashwatt.cli.terminal import OUTPUT_FILE, note
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from flashwatt.cli.terminal import OUTPUT_FILE, Input, note
 
 SCHEMA_FILE = "flashwatt.schema.json"
 """The name of the schema that `init` writes beside a configuration."""
@@ -38,34 +35,100 @@ def explain(name: str, as_json: bool) -> None:
     click.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else explanation.as_text(found))
 
 
+XML = Input(dir_okay=False, path_type=Path)
+
+
 @click.command()
 @click.argument("preset", required=False, shell_complete=completion.presets)
+@click.option("--mqsim", "drive", type=XML, metavar="XML", help="Convert this drive of MQSim (ssdconfig.xml) instead.")
+@click.option(
+    "--mqsim-workload", "workload", type=XML, metavar="XML", help="With a scenario of this file (workload.xml)."
+)
+@click.option("--scenario", type=click.IntRange(min=1), metavar="N", help="Which scenario, if the file has several.")
+@click.option("--flow", type=click.IntRange(min=1), metavar="N", help="Only this flow of the scenario.")
 @click.option("--out", type=OUTPUT_FILE, metavar="FILE", help="Write it there.")
 @click.option("--force", is_flag=True, help="Replace FILE, and a schema beside it that flashwatt did not write.")
-def init(preset: str | None, out: Path | None, force: bool) -> None:
+def init(
+    preset: str | None,
+    *,
+    drive: Path | None,
+    workload: Path | None,
+    scenario: int | None,
+    flow: int | None,
+    out: Path | None,
+    force: bool,
+) -> None:
     """Write a configuration to start from: every key with its meaning, and the values of PRESET as comments.
 
     With --out, the schema for editors is written beside it.
+
+    With --mqsim, a drive of MQSim is converted: each value with the key that it came from, and a list of the keys that
+    were approximated or have no counterpart. PRESET (`limit` unless given) holds for what MQSim's files leave open.
+    Several flows become a fio job file beside FILE.
     """
+    if out is not None:
+        _check_out(out, force)
+    if drive is not None:
+        text, jobs = _converted(preset, drive, workload, (scenario, flow), out)
+    else:
+        _check_no_mqsim(preset, {"--mqsim-workload": workload, "--scenario": scenario, "--flow": flow})
+        text, jobs = _template(preset), None
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    beside = out.with_name(SCHEMA_FILE)
+    check(beside, marks.SCHEMA, force=force)
+    config = f"#:schema ./{SCHEMA_FILE}\n{text}"
+    files = [(out, config.encode(), marks.CONFIG), (beside, _schema().encode(), marks.SCHEMA)]
+    if jobs is not None:
+        _check_new(out.with_suffix(".fio"), force)
+        files.append((out.with_suffix(".fio"), jobs.encode(), marks.CONFIG))
+    save_together(files, force=force)
+    note(f"wrote {' and '.join(str(path) for path, _, _ in files)}")
+
+
+def _template(preset: str | None) -> str:
     from flashwatt.config.reference import DEFAULT_PRESET
     from flashwatt.config.template import template
 
-    preset = DEFAULT_PRESET if preset is None else preset
-    if out is None:
-        click.echo(template(preset), nl=False)
-        return
-    text = f"#:schema ./{SCHEMA_FILE}\n{template(preset)}"
+    return template(DEFAULT_PRESET if preset is None else preset)
+
+
+def _converted(
+    preset: str | None, drive: Path, workload: Path | None, chosen: tuple[int | None, int | None], out: Path | None
+) -> tuple[str, str | None]:
+    """Convert MQSim's files; give the configuration, and the job file if there is one."""
+    from flashwatt.mqsim.convert import PRESET, Asked, convert
+
+    if workload is None:
+        for option, value in zip(("--scenario", "--flow"), chosen, strict=True):
+            if value is not None:
+                raise click.UsageError(f"{option}: nothing to choose from; expected --mqsim-workload XML as well")
+    converted = convert(Asked(drive, workload, *chosen, PRESET if preset is None else preset, out))
+    return converted.config, converted.jobs
+
+
+def _check_no_mqsim(preset: str | None, options: dict[str, object]) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise click.UsageError(f"{option}: no drive of MQSim; expected --mqsim XML as well")
+    if preset is not None and preset.lower().endswith(".xml"):
+        raise click.UsageError(
+            f"{preset}: a file, not a preset; `flashwatt init --mqsim {preset}` converts a drive of MQSim"
+        )
+
+
+def _check_out(out: Path, force: bool) -> None:
     if out.is_dir():
         raise click.UsageError(f"--out: {out}: a directory; expected the name of a file")
-    if os.path.lexists(out) and not force:
-        raise click.UsageError(f"{out} is there already (--force overwrites it)")
-    beside = out.with_name(SCHEMA_FILE)
+    _check_new(out, force)
     if out.name == SCHEMA_FILE:
         raise click.UsageError(f"{out}: that is where the schema goes; expected another name")
-    check(beside, marks.SCHEMA, force=force)
-    files = [(out, text.encode(), marks.CONFIG), (beside, _schema().encode(), marks.SCHEMA)]
-    save_together(files, force=force)
-    note(f"wrote {out} and {beside}")
+
+
+def _check_new(path: Path, force: bool) -> None:
+    if os.path.lexists(path) and not force:
+        raise click.UsageError(f"{path} is there already (--force overwrites it)")
 
 
 @click.command()
