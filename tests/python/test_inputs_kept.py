@@ -19,6 +19,7 @@ from flashwatt.cli.delivery import EDGES, SERIES
 from flashwatt.cli.dio import _FILES as OF_DIO
 from flashwatt.cli.main import cli, main
 from flashwatt.cli.terminal import Output
+from mqsim_files import drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,7 @@ CASES = {
         Case("crash IN --cuts 1 --plot OUT --force", CONFIG, ("kept.html",)),
         Case("crash small.toml --set workload.trace.path='IN' --cuts 1 -o OUT --force", TRACE, ("kept.json",)),
     ],
+    "init": [Case("init --mqsim IN --out OUT --force", drive())],
     "trace convert": [Case("trace convert IN --out OUT --force", TRACE, ("kept.csv", "kept.fwt"))],
     "trace plot": [Case("trace plot IN --out DIR --force", TRACE, ("trace.svg", "trace.html"))],
     "standin fit": [Case("standin fit IN --out OUT --force", TRACE)],
@@ -74,7 +76,7 @@ CASES = {
         Case("reproduce P1 --trace financial1=IN --out DIR --force", TRACE, ("verdicts.json",)),
     ],
 }
-NO_INPUTS = {"init", "try"}
+NO_INPUTS = {"try"}
 """Commands that read no file of the user."""
 
 

@@ -79,6 +79,8 @@ def convert(asked: Asked) -> Converted:
         unused["Initial_Occupancy_Percentage"] = "Enabled_Preconditioning is false"
     for one in (host, device, flash, *(flow.values for flow in flows)):
         draft.account(one, unused)
+    if job_text is not None:
+        draft.kept |= dict.fromkeys(draft.kept.keys() & flows[0].values.keys.keys(), "in the job file")
     return Converted(_head(asked, flows) + draft.body() + draft.remarks(), job_text)
 
 

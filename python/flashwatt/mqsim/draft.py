@@ -38,6 +38,8 @@ class Draft:
     lines: list[Line] = field(default_factory=list)
     near: dict[str, str] = field(default_factory=dict)
     none: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
+    """Keys that are kept, and stand behind no line of the configuration."""
     exact: set[str] = field(default_factory=set)
     """Keys that are approximated in general, and not here."""
 
@@ -61,13 +63,16 @@ class Draft:
 
         `unused` are those that count for nothing because of others, each with why.
         """
+        written = {source.name for line in self.lines for source in line.sources}
         for name, key in values.keys.items():
-            if name not in values.given or (name in self.exact and name not in unused):
+            if name not in values.given:
                 continue
             if name in unused or not key.to:
                 self.none.setdefault(name, unused.get(name, key.note))
-            elif key.note:
+            elif key.note and name not in self.exact:
                 self.near[name] = key.note
+            elif name not in written:
+                self.kept[name] = f"{values.given[name].text} is kept"
         self.none |= values.unknown
 
     def body(self) -> str:
@@ -88,6 +93,7 @@ class Draft:
     def remarks(self) -> str:
         """Write the comment that closes the configuration."""
         lines = [*_listed("Approximated", self.near), *_listed("Without a counterpart", self.none)]
+        lines += _listed("In no line of its own", self.kept)
         return "\n".join(["", *lines[1:]]) + "\n" if lines else ""
 
     def resolve(self, name: str) -> dict[str, Any]:

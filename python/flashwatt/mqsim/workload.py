@@ -7,6 +7,8 @@ from math import erf, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashwatt.base.reads import reads
+
 if TYPE_CHECKING:
     from flashwatt.mqsim.draft import Draft
     from flashwatt.mqsim.flows import Flow
@@ -173,6 +175,7 @@ def _found(given: Values, workload: Path, beside: Path) -> str:
         path = place / name
         try:
             if path.is_file():
+                reads(path)  # no output may replace it
                 return str(path) if path.is_absolute() else Path(os.path.relpath(path, beside)).as_posix()
         except (OSError, ValueError):  # a name that no file can have
             break
