@@ -19,14 +19,14 @@ const TEXTS: &[(&[&[u8]], Foreign)] = &[
         &[b"<Execution_Parameter_Set"],
         Foreign {
             what: "the configuration of a drive of MQSim",
-            help: "it is not read; `flashwatt init PRESET` writes a configuration to put its figures into: Flash_Channel_Count is device.channels, Chip_No_Per_Channel times Die_No_Per_Chip device.ways, Page_Capacity device.page_bytes, and the latencies stand in device.timing",
+            help: "`flashwatt init --mqsim FILE --out drive.toml` converts it to a configuration",
         },
     ),
     (
         &[b"<MQSim_IO_Scenarios"],
         Foreign {
             what: "a workload definition of MQSim",
-            help: "it is not read; [workload.uniform] and its neighbours describe such a flow (`flashwatt list workloads`), and --trace replays an ASCII trace of MQSim",
+            help: "`flashwatt init --mqsim DRIVE.xml --mqsim-workload FILE --out drive.toml` converts it together with its drive; --trace replays an ASCII trace of MQSim",
         },
     ),
     (

@@ -173,8 +173,8 @@ fn files_that_are_no_traces() {
     };
     let oracle = [record(1, 1), record(2, 2), record(3, -1)].concat();
     for (content, words) in [
-        (&b"<?xml version=\"1.0\"?>\n<Execution_Parameter_Set>\n"[..], "a drive of MQSim"),
-        (b"<MQSim_IO_Scenarios>\n", "a workload definition of MQSim"),
+        (&b"<?xml version=\"1.0\"?>\n<Execution_Parameter_Set>\n"[..], "`flashwatt init --mqsim FILE"),
+        (b"<MQSim_IO_Scenarios>\n", "--mqsim-workload FILE"),
         (b"disksim_global Global {\n", "a parameter file of DiskSim"),
         (b"[pal]\nChannel = 8\n", "a configuration of SimpleSSD"),
         (b"qemu -device femu,devsz_mb=4096\n", "FEMU"),
