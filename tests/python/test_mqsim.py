@@ -176,6 +176,15 @@ def test_several_flows_are_jobs(capsys: pytest.CaptureFixture[str]) -> None:
     assert (report.status, report.workload.requests) == ("complete", 400)
     with pytest.raises(flashwatt.FlashwattError, match=r"flows.xml: found 2 flows.*expected --out FILE.*--flow 1 to 2"):
         converted(drive(), two, out=None)
+    with pytest.raises(
+        flashwatt.FlashwattError, match=r"flows.xml:\d+: Average_Request_Size: found '99999'; expected less"
+    ):
+        converted(drive(), workload((flow(), flow(Average_Request_Size=99_999))))
+    with pytest.raises(
+        flashwatt.FlashwattError, match=r"flows.xml:\d+: Address_Alignment_Unit: found '99999'; expected"
+    ):
+        converted(drive(), workload((flow(), flow(Address_Alignment_Unit=99_999))))
+    converted(drive(), two)
     only = settings(drive(), two, flow=2)["workload"]["uniform"]
     assert only["start_bytes"] == pytest.approx(0.5 * 0.93 * 4 * 256 * 16 * 4096, abs=8192), "its part of the drive"
     main_ends(0, "init --mqsim ssd.xml --mqsim-workload flows.xml --out new.toml", capsys)
@@ -251,15 +260,23 @@ NOT_XML = {
     "external": (b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>', "ssd.xml:1: a document type"),
     "entity": (b"<Execution_Parameter_Set>&e;</Execution_Parameter_Set>", "ssd.xml:1:26: not XML; undefined entity"),
     "deep": (b"<a>" * 5000, "ssd.xml:1: nested too deep; expected 16 levels at most"),
-    "many": (b"<a>" + b"<b/>" * 100_001 + b"</a>", "ssd.xml:1: too many elements; expected 100,000 at most"),
+    "many": (b"<a>" + b"<b/>" * 20_001 + b"</a>", "ssd.xml:1: too many elements; expected 20,000 at most"),
     "long": (b"<a>" + b" " * (5 << 20) + b"</a>", "ssd.xml: too long; found 5,242,887 bytes; expected 4,194,304"),
     "encoding": (b'<?xml version="1.0" encoding="klingon"?><a/>', "ssd.xml:1: not XML; unknown encoding: klingon"),
     "bytes": (b'<?xml version="1.0" encoding="base64"?><a/>', "ssd.xml:1: not XML; .*expected the encoding UTF-8"),
     "wide": (GOOD.encode("utf-32"), "ssd.xml:1:[0-9]+: not XML"),
-    "attribute": (GOOD.replace("<Seed>", '<Seed unit="1">').encode(), "found the attribute .*expected values between"),
+    "name": (b"<" + b"a" * 5000 + b"/>", "a name of 5,000 characters; expected 100 at most"),
+    "attribute": (
+        GOOD.replace("<Seed>", '<Seed unit="1">').encode(),
+        "found <Seed> with the attribute .*expected values between",
+    ),
     "other": (b"<html/>", "outermost element: found <html>; expected <Execution_Parameter_Set>"),
     "workload": (workload((flow(),)).encode(), "a workload of MQSim; give it as --mqsim-workload"),
     "results": (b"<MQSim_Results/>", "the results of a run of MQSim"),
+    "foreign": (
+        GOOD.replace("<Seed>", "".join(f"<x{one}/>" for one in range(51)) + "<Seed>").encode(),
+        "51 names that are no keys of MQSim's, as <x0>; expected 50 at most",
+    ),
     "no flash": (b"<Execution_Parameter_Set><Device_Parameter_Set/></Execution_Parameter_Set>", "0 elements <Flash_P"),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from flashwatt.base import marks
 from flashwatt.base.outputs import check, save_together
 from flashwatt.cli import completion
 from flashwatt.cli.terminal import OUTPUT_FILE, Input, note
+
+if TYPE_CHECKING:
+    from flashwatt.mqsim.convert import Converted
 
 SCHEMA_FILE = "flashwatt.schema.json"
 """The name of the schema that `init` writes beside a configuration."""
@@ -69,10 +73,11 @@ def init(
     if out is not None:
         _check_out(out, force)
     if drive is not None:
-        text, jobs = _converted(preset, drive, workload, (scenario, flow), out)
+        converted = _converted(preset, drive, workload, (scenario, flow), out)
+        text, jobs, said = converted.config, converted.jobs, f"; {converted.said}: see the end of {out}"
     else:
         _check_no_mqsim(preset, {"--mqsim-workload": workload, "--scenario": scenario, "--flow": flow})
-        text, jobs = _template(preset), None
+        text, jobs, said = _template(preset), None, ""
     if out is None:
         click.echo(text, nl=False)
         return
@@ -84,7 +89,7 @@ def init(
         _check_new(out.with_suffix(".fio"), force)
         files.append((out.with_suffix(".fio"), jobs.encode(), marks.CONFIG))
     save_together(files, force=force)
-    note(f"wrote {' and '.join(str(path) for path, _, _ in files)}")
+    note(f"wrote {' and '.join(str(path) for path, _, _ in files)}{said}")
 
 
 def _template(preset: str | None) -> str:
@@ -96,16 +101,15 @@ def _template(preset: str | None) -> str:
 
 def _converted(
     preset: str | None, drive: Path, workload: Path | None, chosen: tuple[int | None, int | None], out: Path | None
-) -> tuple[str, str | None]:
-    """Convert MQSim's files; give the configuration, and the job file if there is one."""
+) -> Converted:
+    """Convert MQSim's files."""
     from flashwatt.mqsim.convert import PRESET, Asked, convert
 
     if workload is None:
         for option, value in zip(("--scenario", "--flow"), chosen, strict=True):
             if value is not None:
                 raise click.UsageError(f"{option}: nothing to choose from; expected --mqsim-workload XML as well")
-    converted = convert(Asked(drive, workload, *chosen, PRESET if preset is None else preset, out))
-    return converted.config, converted.jobs
+    return convert(Asked(drive, workload, *chosen, PRESET if preset is None else preset, out))
 
 
 def _check_no_mqsim(preset: str | None, options: dict[str, object]) -> None:

@@ -51,6 +51,8 @@ class Converted:
 
     config: str
     jobs: str | None = None
+    said: str = ""
+    """How many keys were approximated, and how many have no counterpart."""
 
 
 def convert(asked: Asked) -> Converted:
@@ -81,7 +83,8 @@ def convert(asked: Asked) -> Converted:
         draft.account(one, unused)
     if job_text is not None:
         draft.kept |= dict.fromkeys(draft.kept.keys() & flows[0].values.keys.keys(), "in the job file")
-    return Converted(_head(asked, flows) + draft.body() + draft.remarks(), job_text)
+    said = f"{len(draft.near)} keys of MQSim were approximated, {len(draft.none)} have no counterpart"
+    return Converted(_head(asked, flows) + draft.body() + draft.remarks(), job_text, said)
 
 
 def _check_preset(name: str) -> None:

@@ -72,7 +72,7 @@ class Draft:
             elif key.note and name not in self.exact:
                 self.near[name] = key.note
             elif name not in written:
-                self.kept[name] = f"{values.given[name].text} is kept"
+                self.kept[name] = f"kept ({values.of(name)[0].said})"
         self.none |= values.unknown
 
     def body(self) -> str:

@@ -92,8 +92,8 @@ class Drive:
             found.add("Plane_Allocation_Scheme")
         if device["Ideal_Mapping_Table"]:
             found.add("Ideal_Mapping_Table")
-        if not device["Static_Wearleveling_Enabled"]:
-            found.add("Static_Wearleveling_Enabled")
+        if device["Dynamic_Wearleveling_Enabled"]:
+            found.add("Dynamic_Wearleveling_Enabled")
         if len(self.parts[3]) == 1:
             found.add("Plane_No_Per_Die")
             if device["GC_Block_Selection_Policy"] in ("GREEDY", "FIFO"):

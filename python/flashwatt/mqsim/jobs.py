@@ -29,6 +29,11 @@ def _job(given: Values, span: tuple[int, int], queue_depth: int) -> Iterator[str
     mode = _MODES[(reads > 0) + (reads == 100)]  # noqa: PLR2004
     lengths = lengths_of(given)
     align = (given["Address_Alignment_Unit"] if given["Generated_Aligned_Addresses"] else 1) * SECTOR_BYTES
+    room = f"less than the {span[1] // SECTOR_BYTES:,} sectors that the flow works on"
+    if max(size for size, _ in lengths) > span[1]:
+        raise given.fault("Average_Request_Size", room)
+    if align > span[1]:
+        raise given.fault("Address_Alignment_Unit", room)
     streams = given["Address_Distribution"] == "STREAMING"
     if streams:
         skip = -lengths[0][0] % align if len(lengths) == 1 else 0

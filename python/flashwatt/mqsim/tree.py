@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
 _BYTES_MAX = 4 << 20
-_ELEMENTS_MAX = 100_000
+_ELEMENTS_MAX = 20_000
 _DEPTH_MAX = 16
+_NAME_MAX = 100
 """Limits. The largest file that MQSim's repository holds has 30 kB, 400 elements, and 4 levels."""
 
 
@@ -93,9 +94,11 @@ class _Builder:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
+        if len(name) > _NAME_MAX:
+            self._refuse(f"found an element with a name of {len(name):,} characters; expected {_NAME_MAX} at most")
         if attributes:
-            found = shown(f'{name} {next(iter(attributes))}="…"')
-            self._refuse(f"found the attribute {found}; expected values between <{name}> and </{name}>")
+            found = shown(f'{next(iter(attributes))}="…"')
+            self._refuse(f"found <{name}> with the attribute {found}; expected values between <{name}> and </{name}>")
         if self._count > _ELEMENTS_MAX:
             self._refuse(f"too many elements; expected {_ELEMENTS_MAX:,} at most")
         if len(self._open) >= _DEPTH_MAX:

@@ -108,9 +108,15 @@ def values(file: str, element: Element, also: frozenset[str] = frozenset()) -> V
     return read
 
 
+_UNKNOWN_MAX = 50
+
+
 def _explain(read: Values, element: Element) -> None:
     """Say what the names may be that are no keys."""
     lines = {one.name: one.line for one in element.inner}
+    if len(read.unknown) > _UNKNOWN_MAX:
+        found = f"{len(read.unknown):,} names that are no keys of MQSim's, as <{next(iter(read.unknown))}>"
+        raise fault(read.file, read.line, element.name, found, f"{_UNKNOWN_MAX} at most")
     for name in read.unknown:
         if name in STRAY:
             read.unknown[name] = STRAY[name]
