@@ -18,17 +18,37 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 Request = tuple[str, int, int]
 FLASHWATT = Path(__file__).resolve().parents[1] / ".venv" / "bin" / "flashwatt"
+SYNCHRONOUS = {"sync", "psync", "vsync", "pvsync", "pvsync2", "splice", "mmap", "libcufile", "libhipfile"}
 IOLOG_KINDS = {"read": "R", "write": "W", "trim": "T", "sync": "F", "datasync": "F"}
+
+
+def on_null(text: str) -> Iterator[str]:
+    """The sections of a job file with engine null, as asynchronous as theirs, and a log for each."""
+    common: dict[str, str] = {}
+    number = 0
+    for section in re.split(r"(?m)^(?=\s*\[)", text):
+        given = {name: value for name, value in re.findall(r"(?m)^\s*(ioengine|iodepth)\s*=\s*([\w-]+)", section)}
+        yield re.sub(r"(?m)^\s*(ioengine|iodepth\w*)\s*[=\n].*$", "", section)
+        if section.strip().startswith("[global]"):
+            common |= given
+        elif section.strip().startswith("["):
+            engine, depth = (common | given).get("ioengine", "null"), (common | given).get("iodepth", "1")
+            is_queued = engine not in SYNCHRONOUS and (depth != "1" or engine != "null")
+            # Null logs a request again that finds its queue full: batches of the whole queue find it empty.
+            queue = "iodepth=2\niodepth_batch=2" if is_queued else "iodepth=1"
+            yield f"\nioengine=null\n{queue}\nwrite_iolog={number}.iolog\n"
+            number += 1
 
 
 def by_fio(text: str, folder: Path) -> list[Request] | str:
     """The requests of a job as fio logs them; its complaint if it refuses the job."""
-    # Engine null logs a request again that finds its queue full: the depth, which changes no order, is left at 1.
-    left_out = r"ioengine|write_[a-z]+_log|directory|io_submit_mode|numa_\w+|iodepth\w*"
+    text = "".join(on_null(text))
+    left_out = r"write_[a-z]+_log|directory|io_submit_mode|numa_\w+"
     text = re.sub(rf"(?m)^\s*({left_out})\s*[=\n].*$", "", text)
     while isinstance(found := logged(text, folder), str) and (unknown := re.search(r"Bad option <([^=>]+)", found)):
         # An option of another engine or of a later version, which changes no request.
@@ -39,15 +59,7 @@ def by_fio(text: str, folder: Path) -> list[Request] | str:
 def logged(text: str, folder: Path) -> list[Request] | str:
     for old in folder.glob("*.iolog"):
         old.unlink()
-    sections = re.split(r"(?m)^(?=\s*\[)", text)
-    out, number = [], 0
-    for section in sections:
-        more = "\nioengine=null\n" if section.strip().startswith("[") else ""
-        if more and not section.strip().startswith("[global]"):
-            more += f"write_iolog={number}.iolog\n"
-            number += 1
-        out.append(section + more)
-    (folder / "beside.fio").write_text("".join(out))
+    (folder / "beside.fio").write_text(text)
     try:
         command = ["fio", "--output=fio.out", "beside.fio"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=40, check=False)

@@ -86,29 +86,45 @@ const ENGINES: &[(&str, Engine)] = &[
     ("libzbc", Other("zoned drives (ZNS) are not simulated")),
 ];
 
+/// How the requests of a clone reach the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Queue {
+    /// How many may be outstanding.
+    pub depth: u64,
+    /// Whether each completes in the call that sends it. As in fio 3.33, a pass of such a job does not end at `size`, but where
+    /// its files are used up.
+    pub is_synchronous: bool,
+}
+
 impl OptionReader<'_> {
-    /// Outstanding requests of a clone, and a warning if the engine makes them others than the file says.
-    pub fn depth(&mut self) -> (u64, Option<String>) {
+    /// How the requests of a clone reach the device, and a warning if the engine makes them others than the file says.
+    pub fn queue(&mut self) -> (Queue, Option<String>) {
         let depth = self.count("iodepth", 1, 65_536);
-        let Some(written) = self.written("ioengine").cloned() else { return (depth, None) };
+        let queued = Queue { depth, is_synchronous: false };
+        // As fio's own engines without one's name: of one request, or of several.
+        let usual = Queue { depth, is_synchronous: depth == 1 };
+        let Some(written) = self.written("ioengine").cloned() else { return (usual, None) };
         let name = written.value.as_str();
         let line = written.place.line.unwrap_or_default();
         match ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| engine) {
-            Some(Queued) => (depth, None),
-            Some(OneAtATime) if depth == 1 => (1, None),
+            Some(Queued) => (queued, None),
+            Some(OneAtATime) if depth == 1 => (usual, None),
             Some(OneAtATime) => {
                 let said = format!("has one request outstanding at a time, as in fio: iodepth={depth} has no effect");
-                (1, Some(format!("{}:{line}: ioengine={name} {said}", self.file)))
+                (
+                    Queue { depth: 1, is_synchronous: true },
+                    Some(format!("{}:{line}: ioengine={name} {said}", self.file)),
+                )
             }
             Some(Pretends) => {
                 let said = "moves no data in fio; here its requests go to the drive";
-                (depth, Some(format!("{}:{line}: ioengine={name} {said}", self.file)))
+                (usual, Some(format!("{}:{line}: ioengine={name} {said}", self.file)))
             }
             Some(Other(why)) => {
                 let fault = written.fault("an engine without requests to a block device");
                 self.faults
                     .push(fault.help(format!("{name}: {why}; only reads, writes and trims of a drive are simulated")));
-                (depth, None)
+                (queued, None)
             }
             None => {
                 let known = ENGINES.iter().filter(|(_, engine)| !matches!(engine, Other(_))).map(|(known, _)| *known);
@@ -117,7 +133,7 @@ impl OptionReader<'_> {
                     written.fault("an engine that is not known").expected(format!("one of {}", names.join(", ")));
                 let near = nearest(name, names.iter().copied());
                 self.faults.push(fault.nearest(near));
-                (depth, None)
+                (queued, None)
             }
         }
     }

@@ -13,6 +13,8 @@ pub(super) struct File {
     /// First byte that the clone works on, and how many.
     start: u64,
     bytes: u64,
+    /// Where the file ends.
+    end: u64,
     /// First byte of the present zone; `start` without zones.
     zone: u64,
     /// By kind: the end of the last request, and its start.
@@ -45,6 +47,7 @@ impl File {
             on_drive: number as u64 * files.span,
             start,
             bytes,
+            end: files.whole.unwrap_or(0).max(start + bytes),
             zone: start,
             last_end: [start; 3],
             last_start: [None; 3],
@@ -95,18 +98,18 @@ impl File {
             return None;
         }
         let byte = place.byte + self.zone;
-        let end = self.start + self.bytes;
-        if byte >= end {
+        if byte >= self.end {
             return None;
         }
         let bytes = match pair {
             Some(_) => self.last_end[RequestKind::Trim as usize] - byte,
             None => {
                 let of = if shape.lengths_by_order { usize::from(place.is_random) } else { at };
+                let end = self.start + self.bytes;
                 shape.lengths[of].draw(rng, |bytes| byte + bytes <= end)?
             }
         };
-        if byte + bytes > end {
+        if byte + bytes > self.end {
             return None;
         }
         let bytes = self.marked(shape, place, bytes, at);
@@ -149,11 +152,12 @@ impl File {
 
     /// The byte behind the last request of this kind, counted from the zone's first one.
     fn in_order(&mut self, shape: &Shape, at: usize) -> Option<u64> {
-        let (end, step) = (self.start + self.bytes, shape.order.step);
-        if self.last_end[at] >= end && shape.is_time_based && shape.files.bytes.len() == 1 {
+        let step = shape.order.step;
+        let is_behind = self.last_end[at] >= self.start + self.bytes;
+        if is_behind && shape.is_time_based && shape.files.bytes.len() == 1 {
             self.last_end[at] = self.zone;
         }
-        if self.last_end[at] >= end {
+        if self.last_end[at] >= self.end {
             return None;
         }
         if step < 0 && self.last_end[at] == self.zone && self.zone > 0 {
@@ -165,7 +169,7 @@ impl File {
             return Some(byte);
         }
         let stepped = byte.wrapping_add_signed(step);
-        Some(match stepped < end {
+        Some(match stepped < self.end {
             true => stepped,
             false if step > 0 => self.zone,
             false => self.bytes.wrapping_add_signed(step),

@@ -104,7 +104,7 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["writefua"], "writes are forced to flash (FUA)"),
     (
         &["ioengine"],
-        "asynchronous engines have `iodepth` requests outstanding (so it is if none is named), synchronous ones have one. One that moves no data, or other data than the job says, is an error",
+        "asynchronous engines have `iodepth` requests outstanding (so it is if none is named and `iodepth` is above 1), synchronous ones have one. One that moves no data, or other data than the job says, is an error",
     ),
     (
         &["iodepth_batch", "iodepth_batch_submit"],

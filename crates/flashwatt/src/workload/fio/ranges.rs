@@ -50,13 +50,15 @@ impl OptionReader<'_> {
         let last = offset.saturating_add((clones - 1).saturating_mul(increment));
         let most = each.iter().copied().max().unwrap_or(0);
         let span = last.saturating_add(most).div_ceil(least).saturating_mul(least);
+        let whole = if count == 1 && self.is_on_device() { Some(drive_bytes) } else { filesize };
+        let (span, whole) = laid_out(span, whole, count, drive_bytes);
         let end = span.saturating_mul(count - 1).saturating_add(last).saturating_add(most);
         self.check_lengths(lengths, each.iter().copied().min().unwrap_or(0));
         self.check_end(end, most, drive_bytes);
         let (turns, turn_requests) = self.turns();
         let open = self.count("openfiles", count, FILES_MAX) as usize;
         Ranges {
-            files: Files { bytes: each, offset, increment, span, open, turns, turn_requests },
+            files: Files { bytes: each, whole, offset, increment, span, open, turns, turn_requests },
             pass_bytes,
             io_size,
         }
@@ -72,6 +74,13 @@ impl OptionReader<'_> {
                 given.map_or(names, |given| given.min(names))
             }
         }
+    }
+
+    /// Whether the job names a device, which does not end where the job does.
+    fn is_on_device(&self) -> bool {
+        let is_device =
+            |name: &String| name.starts_with("/dev/") && !["/dev/null", "/dev/zero"].contains(&name.as_str());
+        self.written("filename").is_some_and(|written| names(&written.value).iter().all(is_device))
     }
 
     fn filesize(&mut self) -> Option<u64> {
@@ -125,6 +134,16 @@ impl OptionReader<'_> {
 pub(super) fn names(list: &str) -> Vec<String> {
     let whole = list.replace("\\:", "\u{0}");
     whole.split(':').map(|name| name.replace('\u{0}', ":")).filter(|name| !name.is_empty()).collect()
+}
+
+/// The distance of files of `whole` bytes, of which `used` bytes are used, and their end on a drive.
+fn laid_out(used: u64, whole: Option<u64>, count: u64, drive: u64) -> (u64, Option<u64>) {
+    let Some(whole) = whole else { return (used, None) };
+    match used.max(whole.next_multiple_of(SECTOR_BYTES)) {
+        span if count == 1 => (span, Some(whole.min(drive))),
+        span if span.saturating_mul(count) <= drive => (span, Some(whole)),
+        _ => (used, Some(whole.min(used))),
+    }
 }
 
 fn share(bytes: u64, percent: f64) -> u64 {

@@ -1,5 +1,6 @@
 //! From sections to jobs: values, defaults, and checks against the size of the drive.
 
+use super::engines::Queue;
 use super::lengths::Lengths;
 use super::places::Distribution;
 use super::ranges::Ranges;
@@ -42,9 +43,9 @@ impl OptionReader<'_> {
         let least = lengths.iter().map(Lengths::least).min().unwrap_or(SECTOR_BYTES);
         let Ranges { files, pass_bytes, io_size } = self.ranges(drive_bytes, clones, &used, least);
         let (runtime_ns, is_time_based) = self.runtime();
-        let ends = self.ends(mode, (pass_bytes, io_size), runtime_ns, is_time_based);
+        let (queue, engine) = self.queue();
+        let ends = self.ends(mode, (pass_bytes, io_size), (runtime_ns, is_time_based), queue);
         let shape = self.shape((mode, order), lengths, files, is_time_based);
-        let (depth, engine) = self.depth();
         let rates = self.rates(&shape.lengths);
         let warnings = [engine, self.page_cache(), self.share_without_effect(mode), self.ramp_warning()];
         self.check_values();
@@ -53,8 +54,8 @@ impl OptionReader<'_> {
             starts_stage: self.flag("stonewall"),
             starts_group: self.flag("new_group"),
             ends,
-            depth,
-            refill_at: self.refill_at(depth),
+            depth: queue.depth,
+            refill_at: self.refill_at(queue.depth),
             fua: self.fua(),
             priority: self.priority(),
             boost: self.boost(),
@@ -124,17 +125,19 @@ impl OptionReader<'_> {
         &mut self,
         mode: Mode,
         (pass, io_size): (u64, Option<u64>),
-        runtime_ns: Option<Nanos>,
-        timed: bool,
+        (runtime_ns, timed): (Option<Nanos>, bool),
+        queue: Queue,
     ) -> Ends {
         let loops = self.count("loops", 1, COUNT_MAX);
         let requests = self.given_count("number_ios", 1, COUNT_MAX);
         let (bytes, pairs) = (io_size.unwrap_or(pass), if mode.trims_first { 2 } else { 1 });
         let anew = mode.is_random && self.flag("norandommap") && mode.has(crate::connector::RequestKind::Write);
-        // As in fio: random writes without a map go on up to io_size in one pass; pairs of trim and write until the file is used up.
+        // As in fio: random writes without a map go on up to io_size in one pass; pairs of trim and write, and all jobs of a
+        // synchronous engine, until the files are used up.
         let pass_bytes = if anew { pass.max(bytes) } else { pass };
+        let has_no_end = timed || mode.trims_first || queue.is_synchronous;
         Ends {
-            pass_bytes: if timed || mode.trims_first { u64::MAX } else { pass_bytes },
+            pass_bytes: if has_no_end { u64::MAX } else { pass_bytes },
             bytes: if timed { u64::MAX } else { bytes },
             has_io_size: io_size.is_some(),
             loops,

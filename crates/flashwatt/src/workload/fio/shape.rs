@@ -81,6 +81,8 @@ pub(super) struct Strided {
 pub(super) struct Files {
     /// Bytes of each that the job works on, from its offset on.
     pub bytes: Vec<u64>,
+    /// Bytes of each file; none if they end with what a clone works on.
+    pub whole: Option<u64>,
     /// First byte of a file that the first clone works on.
     pub offset: u64,
     /// Each clone starts this many bytes after the one before.

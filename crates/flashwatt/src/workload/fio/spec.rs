@@ -42,7 +42,7 @@ pub(super) struct JobSpec {
 /// When a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ends {
-    /// Bytes of a pass.
+    /// Bytes after which a pass ends, if its files are not used up before.
     pub pass_bytes: u64,
     /// Bytes in all, for one loop.
     pub bytes: u64,
@@ -117,7 +117,7 @@ impl JobSpec {
             && self.shape.zones.is_none()
             && self.shape.order.step == 0
             && self.shape.files.bytes.len() == 1
-            && ends.pass_bytes.is_multiple_of(length)
+            && self.shape.files.bytes[0].is_multiple_of(length)
             && (!ends.has_io_size || ends.loops == 1);
         let bytes = ends.bytes.checked_mul(ends.loops)?;
         let requests = bytes.div_ceil(length);

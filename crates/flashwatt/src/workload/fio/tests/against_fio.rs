@@ -27,6 +27,16 @@ const STREAMS: &[(&str, &str)] = &[
     ("rw=write|size=8k|io_size=12k|loops=2", "W0+4 W4+4 W0+4 W4+4"),
     ("rw=write|size=16k|io_size=4k|loops=2", "W0+4 W4+4"),
     ("rw=write|size=10k|io_size=20k", "W0+4 W4+4 W0+4 W4+4 W0+4"),
+    // A pass of an asynchronous engine ends at size, one of a synchronous engine goes on to the end of the file.
+    ("rw=read:-8k|size=16k|loops=2|ioengine=libaio", "R0+4 R8+4 R4+4 R0+4 R0+4 R8+4 R4+4 R0+4"),
+    ("rw=read:-8k|size=16k|loops=2|ioengine=psync", "R0+4 R8+4 R4+4 R0+4 R8+4 R4+4 R0+4 R8+4"),
+    ("rw=read:-8k|size=16k|loops=2", "R0+4 R8+4 R4+4 R0+4 R8+4 R4+4 R0+4 R8+4"),
+    ("rw=write|size=16k|fsync=2|loops=2", "W0+4 W4+4 S W8+4 W12+4 S S W0+4 W4+4 S W8+4 W12+4"),
+    // A file that is longer than size has no end there; a device neither (here fio had engine psync on a file that was there).
+    ("rw=write:8k|filesize=64k|size=50%|loops=2", "W0+4 W12+4 W24+4 W0+4 W12+4 W24+4"),
+    ("rw=write:8k|size=28k", "W0+4 W12+4 W24+4"),
+    ("rw=write:8k|size=36k", "W0+4 W12+4 W24+4 W0+4 W12+4 W24+4 W0+4 W12+4 W24+4"),
+    ("rw=write:8k|size=36k|filename=/dev/sdx", "W0+4 W12+4 W24+4"),
     // Files lie one behind the other, 12 KiB apart in the first line.
     ("rw=write|size=32k|nrfiles=3", "W0+4 W12+4 W24+4 W4+4 W16+4 W28+4"),
     ("rw=write|size=16k|filename=a:b", "W0+4 W8+4 W4+4 W12+4"),
