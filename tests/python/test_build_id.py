@@ -10,6 +10,8 @@ from flashwatt.config.config import Config
 from flashwatt.sweeps.task import Hashes, defined
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 
@@ -32,3 +34,15 @@ def test_a_task_of_another_build_has_another_id(monkeypatch: pytest.MonkeyPatch)
     assert own == task()
     monkeypatch.setattr(_core, "BUILD_ID", "0" * 64)
     assert own != task()
+
+
+def test_a_task_with_another_environment_of_its_fio_job_has_another_id(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    job = tmp_path / "job.fio"
+    job.write_text("[a]\nsize=1m\nbs=${FIO_BS}\n")
+    ids = set()
+    for size in ("4k", "8k", "4k"):
+        monkeypatch.setenv("FIO_BS", size)
+        ids.add(Hashes().of(job))
+    assert len(ids) == 2

@@ -253,6 +253,24 @@ def test_lists_name_what_there_is(flashwatt: Cli, kind: str) -> None:
     assert json.loads(flashwatt("list", kind, "--json").stdout)
 
 
+def test_variables_of_fio_jobs_are_those_of_the_environment(
+    flashwatt: Cli, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "job.fio").write_text("[a]\nrw=write\nsize=1m\nbs=${FIO_BS}\n")
+    options = ("run", config, "--fio", "job.fio", "--json")
+    unset = flashwatt(*options)
+    assert unset.returncode == 2
+    assert "job.fio:4: bs: a variable that the environment does not have" in unset.stderr
+    by_size = {}
+    for size in ("8k", "16k"):
+        monkeypatch.setenv("FIO_BS", size)
+        report = json.loads(flashwatt(*options).stdout)
+        assert any(f"job.fio:4: ${{FIO_BS}} is `{size}`" in one for one in report["warnings"])
+        by_size[report["workload"]["requests"]] = report["workload"]["input_sha256"]
+    assert list(by_size) == [128, 64]
+    assert len(set(by_size.values())) == 2
+
+
 def test_fio_jobs_run(flashwatt: Cli, config: Path, tmp_path: Path) -> None:
     job = tmp_path / "a job.fio"
     job.write_text("[global]\nioengine=libaio\ndirect=1\n[mix]\nrw=randrw\nbs=4k\nsize=1m\niodepth=4\n")

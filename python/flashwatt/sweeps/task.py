@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +123,14 @@ def _sha256(path: Path) -> str:
         with path.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
+                if file.tell() < 1 << 20:
+                    digest.update(_variables(block))
     except OSError as error:
         raise _core.FlashwattError(unread(path, error)) from None
     return digest.hexdigest()
+
+
+def _variables(text: bytes) -> bytes:
+    """Give the values of the environment that a fio job file has: another value makes another job."""
+    names = sorted({name.decode() for name in re.findall(rb"\$\{(\w+)\}", text)})
+    return "".join(f"{name}={os.environ[name]}\n" for name in names if name in os.environ).encode()

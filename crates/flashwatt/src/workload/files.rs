@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::fio::{FioOnFiles, read};
+use super::fio::{FioOnFiles, from_environment, read};
 use crate::error::{Error, Fault};
 use crate::files::settings::{Files, Program};
 use crate::files::{Disk, End, FileWorkload, History, NoRoom, OpError, Source, program};
@@ -61,11 +61,12 @@ fn opened(cfg: &Files, seed: u64) -> Result<Opened, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = path.display().to_string();
     let text = read(path, key, &file)?.map_err(|source| Error::Io { path: file.clone(), source })?;
-    let sha256 = Some(format!("{:x}", Sha256::digest(&text)));
     if let Program::Fio(_) = cfg.program {
-        let source = Box::new(FioOnFiles::parse(&text, &file, cfg.disk_bytes, seed)?);
-        return Ok(Opened { name, source, seconds: None, input_sha256: sha256 });
+        let (text, values) = from_environment(&text, &file);
+        let source = Box::new(FioOnFiles::parse(&text, &file, cfg.disk_bytes, seed)?.warned(values));
+        return Ok(Opened { name, source, seconds: None, input_sha256: Some(format!("{:x}", Sha256::digest(&text))) });
     }
+    let sha256 = Some(format!("{:x}", Sha256::digest(&text)));
     let program = program::Program::parse(&file, &text, &cfg.set, seed, Some(cfg.disk_bytes))?;
     Ok(of_program(name, program, sha256))
 }

@@ -9,17 +9,20 @@ enum Engine {
     Queued,
     /// One request is outstanding, whatever `iodepth` says.
     OneAtATime,
+    /// Its requests go to a block device of another machine, as many as `iodepth` says at a time.
+    Remote,
     /// In fio no data moves; here the requests go to the drive.
     Pretends,
     /// It has no requests to a block device, or other ones than those of the job.
     Other(&'static str),
 }
 
-use Engine::{OneAtATime, Other, Pretends, Queued};
+use Engine::{OneAtATime, Other, Pretends, Queued, Remote};
 
 const FILES: &str = "it works on the names of files, and moves no data";
 const SPACE: &str = "it changes the space of files, and moves no data";
-const NETWORK: &str = "its data goes over a network";
+const NETWORK: &str = "its data goes over a network to another program";
+const SERVED: &str = "it works on files or objects of a server, which decides what its drives see";
 const MEMORY: &str = "it loads and stores bytes of memory: there are no requests";
 const PROCESSOR: &str = "it uses the processor, and moves no data";
 
@@ -65,19 +68,19 @@ const ENGINES: &[(&str, Engine)] = &[
     ("librpma_apm_server", Other(NETWORK)),
     ("librpma_gpspm_client", Other(NETWORK)),
     ("librpma_gpspm_server", Other(NETWORK)),
-    ("rados", Other(NETWORK)),
-    ("rbd", Other(NETWORK)),
-    ("nbd", Other(NETWORK)),
-    ("nfs", Other(NETWORK)),
-    ("http", Other(NETWORK)),
-    ("gfapi", Other(NETWORK)),
-    ("gfapi_async", Other(NETWORK)),
-    ("libhdfs", Other(NETWORK)),
-    ("libiscsi", Other(NETWORK)),
-    ("dfs", Other(NETWORK)),
-    ("ime_psync", Other(NETWORK)),
-    ("ime_psyncv", Other(NETWORK)),
-    ("ime_aio", Other(NETWORK)),
+    ("rados", Other(SERVED)),
+    ("rbd", Remote),
+    ("nbd", Remote),
+    ("nfs", Other(SERVED)),
+    ("http", Other(SERVED)),
+    ("gfapi", Other(SERVED)),
+    ("gfapi_async", Other(SERVED)),
+    ("libhdfs", Other(SERVED)),
+    ("libiscsi", Remote),
+    ("dfs", Other(SERVED)),
+    ("ime_psync", Other(SERVED)),
+    ("ime_psyncv", Other(SERVED)),
+    ("ime_aio", Other(SERVED)),
     ("pmemblk", Other(MEMORY)),
     ("dev-dax", Other(MEMORY)),
     ("libpmem", Other(MEMORY)),
@@ -115,6 +118,11 @@ impl OptionReader<'_> {
                     Queue { depth: 1, is_synchronous: true },
                     Some(format!("{}:{line}: ioengine={name} {said}", self.file)),
                 )
+            }
+            Some(Remote) => {
+                let said =
+                    "sends its requests to a block device over a network; here they go to the drive, without one";
+                (queued, Some(format!("{}:{line}: ioengine={name} {said}", self.file)))
             }
             Some(Pretends) => {
                 let said = "moves no data in fio; here its requests go to the drive";

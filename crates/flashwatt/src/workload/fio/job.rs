@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use super::boost::Boost;
+use super::floor::Floor;
 use super::pace::{Admitted, Rates, Think};
 use super::spec::{Ends, Flushes, JobSpec};
 use super::stream::Stream;
-use super::verify::Written;
+use super::verify::{Backlog, Written};
 use crate::connector::{Next, Origin, Priority, Request, RequestKind, Tag};
 use crate::units::Nanos;
 
@@ -16,7 +18,7 @@ pub(super) struct Job {
     /// The number of its process among those of all jobs.
     process: u16,
     priority: Priority,
-    boost: Option<([u64; 2], Priority)>,
+    boost: Option<Boost>,
     stream: Stream,
     ends: Ends,
     depth: u64,
@@ -38,7 +40,10 @@ pub(super) struct Job {
     is_draining: bool,
     progress: Progress,
     think: Option<Think>,
+    floor: Option<Floor>,
+    is_too_slow: bool,
     written: Option<Written>,
+    backlog: Option<Backlog>,
     /// A file and a kind that were drawn but are not due yet.
     drawn: Option<(usize, RequestKind)>,
     rebuild: Rebuild,
@@ -48,6 +53,7 @@ pub(super) struct Job {
 struct Rebuild {
     rates: [super::spec::Rate; 3],
     think: Option<super::spec::ThinkSpec>,
+    floor: Option<super::floor::FloorSpec>,
 }
 
 /// What a job does.
@@ -95,7 +101,7 @@ impl Job {
             origin,
             process,
             priority: spec.priority,
-            boost: spec.boost,
+            boost: spec.boost.clone(),
             stream,
             ends: spec.ends,
             depth: spec.depth,
@@ -113,9 +119,12 @@ impl Job {
             is_draining: false,
             progress: Progress { loops_begun: 1, ..Progress::default() },
             think: None,
-            written: spec.verifies.then(|| Written::new(spec.shape.once)),
+            floor: spec.floor.map(Floor::new),
+            is_too_slow: false,
+            written: spec.verify.map(|verify| Written::new(verify.in_order)),
+            backlog: spec.verify.and_then(|verify| verify.backlog).map(Backlog::new),
             drawn: None,
-            rebuild: Rebuild { rates: spec.rates, think: spec.think },
+            rebuild: Rebuild { rates: spec.rates, think: spec.think, floor: spec.floor },
         }
     }
 
@@ -199,10 +208,44 @@ impl Job {
             Some(wait) => return Step::Give(wait),
             None => {}
         }
+        if let Some(next) = self.read_backlog(now) {
+            return Step::Give(next);
+        }
         if self.owes_flush() {
             return Step::Give(self.flush(now));
         }
         self.ask(now)
+    }
+
+    /// A read of what was written, within the pass. It waits for the requests that are outstanding.
+    fn read_backlog(&mut self, now: Nanos) -> Option<Next> {
+        let (backlog, written) = (self.backlog.as_mut()?, self.written.as_mut()?);
+        if !backlog.is_due(written.len()) {
+            return None;
+        }
+        if self.outstanding > 0 {
+            return Some(Next::WaitForCompletion);
+        }
+        let (offset_bytes, bytes) = written.take_first()?;
+        backlog.took();
+        if self.stream.shape().mode.is_mixed {
+            self.progress.counted_bytes = self.progress.counted_bytes.saturating_add(bytes);
+        }
+        self.progress.pass_bytes = self.progress.pass_bytes.saturating_add(bytes);
+        Some(self.verifying_read(now, offset_bytes, bytes))
+    }
+
+    /// A read of what the job wrote.
+    fn verifying_read(&mut self, now: Nanos, offset_bytes: u64, bytes: u64) -> Next {
+        self.progress.bytes = self.progress.bytes.saturating_add(bytes);
+        self.progress.requests += 1;
+        self.progress.has_flushed = false;
+        self.outstanding += 1;
+        let priority = self.priority;
+        if let Some(backlog) = &mut self.backlog {
+            backlog.note(true);
+        }
+        self.request_at(now, Request { priority, ..Request::new(0, RequestKind::Read, offset_bytes, bytes) })
     }
 
     /// Counts, rates and pauses begin anew.
@@ -210,6 +253,7 @@ impl Job {
         (self.is_ramping, self.started_ns) = (false, Some(end));
         self.rates = Rates::new(&self.rebuild.rates);
         self.think = self.rebuild.think.map(|spec| Think::new(spec, end));
+        self.floor = self.rebuild.floor.map(Floor::new);
         self.progress = Progress { bytes: 0, requests: 0, writes: 0, ..self.progress };
         self.stream.forget_counts();
     }
@@ -224,7 +268,8 @@ impl Job {
 
     fn pass_is_over(&self) -> bool {
         let ended = self.progress.counted_bytes >= self.limit() || self.has_all_requests();
-        !self.stream.shape().is_time_based && (ended || self.progress.pass_bytes >= self.ends.pass_bytes)
+        let is_used_up = self.progress.pass_bytes >= self.ends.pass_bytes;
+        is_used_up || (ended && !self.stream.shape().is_time_based)
     }
 
     /// Whether the queue is full. A full queue takes requests again when it is as empty as `refill_at` says.
@@ -302,23 +347,24 @@ impl Job {
         if let Some(think) = &mut self.think {
             think.issued(kind);
         }
+        if let Some(floor) = &mut self.floor {
+            floor.count(kind, bytes);
+        }
+        if let Some(backlog) = &mut self.backlog {
+            backlog.note(kind == RequestKind::Read);
+        }
         if let Some(written) = self.written.as_mut().filter(|_| kind == RequestKind::Write) {
             written.add(offset_bytes, bytes);
         }
-        let priority = self.priority_of(kind);
+        let priority = self.priority_of(kind, bytes);
         let fua = self.fua && kind == RequestKind::Write;
         self.request_at(now, Request { fua, priority, ..Request::new(0, kind, offset_bytes, bytes) })
     }
 
-    fn priority_of(&mut self, kind: RequestKind) -> Priority {
-        match (self.boost, kind) {
-            (Some((percents, boosted)), RequestKind::Read | RequestKind::Write)
-                if self.stream.rng().below(100) < percents[kind as usize] =>
-            {
-                boosted
-            }
-            _ => self.priority,
-        }
+    fn priority_of(&mut self, kind: RequestKind, bytes: u64) -> Priority {
+        let Some(boost) = &self.boost else { return self.priority };
+        let draw = self.stream.rng().below(100);
+        boost.priority(kind, bytes, draw).unwrap_or(self.priority)
     }
 
     fn request_at(&self, now: Nanos, request: Request) -> Next {
@@ -348,11 +394,7 @@ impl Job {
             let over = self.outstanding == 0;
             return if over { Step::Then(self.turn()) } else { Step::Give(Next::WaitForCompletion) };
         };
-        self.progress.bytes = self.progress.bytes.saturating_add(bytes);
-        self.outstanding += 1;
-        let priority = self.priority;
-        let request = Request { priority, ..Request::new(0, RequestKind::Read, offset_bytes, bytes) };
-        Step::Give(self.request_at(now, request))
+        Step::Give(self.verifying_read(now, offset_bytes, bytes))
     }
 
     /// The phase after a whole pass: another pass, or the end.
@@ -376,7 +418,8 @@ impl Job {
             return true;
         }
         let left = self.ends.bytes.saturating_sub(self.progress.bytes);
-        let used_up = self.stream.is_used_up() && !self.ends.has_io_size;
+        // As in fio, the files are as new after they were read again.
+        let used_up = self.stream.is_used_up() && !self.ends.has_io_size && self.written.is_none();
         !self.has_all_requests() && left > 0 && left >= self.stream.shape().most() && !used_up
     }
 
@@ -406,6 +449,16 @@ impl Job {
         if let Some(think) = self.think.as_mut().filter(|_| !is_flush) {
             think.completed(now);
         }
+        let ran_ns = now.saturating_sub(self.started_ns.unwrap_or(now));
+        let is_checked = !is_flush && !self.is_ramping && self.phase == Phase::Running;
+        if is_checked && self.floor.as_mut().is_some_and(|floor| floor.is_missed(ran_ns)) {
+            (self.is_terminated, self.is_too_slow) = (true, true);
+        }
+    }
+
+    /// Whether the job ended because it was slower than it must be.
+    pub fn is_too_slow(&self) -> bool {
+        self.is_too_slow
     }
 }
 

@@ -20,9 +20,11 @@ use crate::registry::Entry;
 use crate::units::Nanos;
 use crate::workload::settings;
 
+mod boost;
 mod engines;
 mod file;
 mod file_options;
+mod floor;
 mod job;
 mod lengths;
 mod modes;
@@ -45,6 +47,7 @@ mod stream;
 mod tests;
 mod units;
 mod values;
+mod variables;
 mod verify;
 mod without_effect;
 
@@ -84,7 +87,9 @@ impl FioWorkload {
         let io = |source| Error::Io { path: cfg.path.display().to_string(), source };
         let file = cfg.path.display().to_string();
         let text = read(&cfg.path, ("workload.fio.path", "a job file"), &file)?.map_err(io)?;
+        let (text, values) = from_environment(&text, &file);
         let mut workload = Self::parse(&text, &file, cfg.timed, drive_bytes, seed)?;
+        workload.warnings.splice(0..0, values);
         workload.name = cfg.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(workload)
     }
@@ -130,6 +135,11 @@ impl FioWorkload {
             jobs: sections.into_iter().map(|section| section.name).collect(),
         })
     }
+}
+
+/// The text of a job file with the values of its variables, and a warning for each.
+pub(super) fn from_environment(text: &str, file: &str) -> (String, Vec<String>) {
+    variables::expanded(text, file, |name| std::env::var(name).ok())
 }
 
 /// The text of the file that a key names: a job file, or `what` it is. Errors if `path` is not a regular file or is longer than
@@ -180,7 +190,11 @@ impl Workload for FioWorkload {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
+        let slow = self.stages.too_slow().iter().map(|&section| {
+            let name = self.jobs.get(section).map_or("", String::as_str);
+            format!("{}: job {name}: a clone ended because it was slower than rate_min or rate_iops_min", self.name)
+        });
+        self.warnings.iter().cloned().chain(slow).collect()
     }
 
     fn input_sha256(&self) -> Option<String> {

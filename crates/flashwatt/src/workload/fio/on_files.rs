@@ -120,6 +120,12 @@ impl FioOnFiles {
         Ok(Self::new(&sections, &jobs, &options, warnings, seed))
     }
 
+    /// With warnings before its own.
+    pub fn warned(mut self, warnings: Vec<String>) -> Self {
+        self.warnings.splice(0..0, warnings);
+        self
+    }
+
     fn new(sections: &[Section], jobs: &[JobSpec], options: &[FileOptions], warnings: Vec<String>, seed: u64) -> Self {
         let (mut tree, mut threads, mut stage) = (Tree::default(), Vec::<Thread>::new(), 0);
         for (at, (job, &options)) in jobs.iter().zip(options).enumerate() {
@@ -174,7 +180,18 @@ fn unfit(section: &Section, job: &JobSpec) -> Option<Fault> {
     if job.shape.mode.has(RequestKind::Trim) {
         return Some(section.options.get("rw")?.fault("files have no trims").expected("reads or writes"));
     }
-    let names = ["verify", "wait_for", "flow", "exitall", "zonemode", "ramp_time", "cmdprio_percentage"];
+    let names = [
+        "verify",
+        "wait_for",
+        "flow",
+        "exitall",
+        "zonemode",
+        "ramp_time",
+        "cmdprio_percentage",
+        "cmdprio_bssplit",
+        "rate_min",
+        "rate_iops_min",
+    ];
     let is_off = |value: &str| ["0", "none"].contains(&value);
     let written = names.iter().filter_map(|name| section.options.get(name)).find(|written| !is_off(&written.value))?;
     Some(written.fault("an option of jobs on a drive, not on files").expected("a job without it, or no --fs"))

@@ -47,6 +47,15 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
         &["rate_iops"],
         "requests of the least length per second at most, in each direction, or one for each; in a mix, rates go before `rwmixread`",
     ),
+    (
+        &["rate_min", "ratemin"],
+        "bytes per second, or one for each direction: from 2 s after its start on, a job that is slower over `rate_cycle` ends, and the report says so",
+    ),
+    (&["rate_iops_min"], "the same in requests per second; `rate_min` goes before it"),
+    (
+        &["rate_cycle", "ratecycle"],
+        "the time over which these rates are means (milliseconds unless it has a unit); 1000 unless given",
+    ),
     (&["rate_process"], "linear (unless given) or poisson, with `rate_iops`"),
     (
         &["thinktime"],
@@ -104,7 +113,7 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
     (&["writefua"], "writes are forced to flash (FUA)"),
     (
         &["ioengine"],
-        "asynchronous engines have `iodepth` requests outstanding (so it is if none is named and `iodepth` is above 1), synchronous ones have one. One that moves no data, or other data than the job says, is an error",
+        "asynchronous engines have `iodepth` requests outstanding (so it is if none is named and `iodepth` is above 1), synchronous ones have one. Those of block devices over a network (nbd, rbd, libiscsi) send their requests to the drive, and are warned of. One that moves no data, or other data than the job says, is an error",
     ),
     (
         &["iodepth_batch", "iodepth_batch_submit"],
@@ -137,6 +146,11 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
         "what a pass wrote is read again after it, unless `do_verify=0`; `flashwatt run --check` follows contents",
     ),
     (&["do_verify"], "0: without these reads"),
+    (
+        &["verify_backlog"],
+        "with `verify`: after this number of writes they are read again, within the pass. Such a read waits for the requests that are outstanding",
+    ),
+    (&["verify_backlog_batch"], "how many of them are read at a time; all unless given"),
     (&["zonemode"], "none (unless given) or strided"),
     (&["zonesize"], "bytes that are transferred in a strided zone before the next one"),
     (&["zonerange"], "bytes of a strided zone; `zonesize` unless given"),
@@ -150,8 +164,12 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
         &["cmdprio_percentage"],
         "percentage of requests with the priority of `cmdprio_class` and `cmdprio`, or one for reads, one for writes",
     ),
-    (&["cmdprio_class"], "their class; 1 unless given"),
-    (&["cmdprio"], "their level; 0 unless given"),
+    (
+        &["cmdprio_bssplit"],
+        "`64k/40:1m/10/1/0`: percentages of the requests of a length that have another priority, and class and level of it; one list, or one for reads, one for writes. A fifth number, a hint, is without effect",
+    ),
+    (&["cmdprio_class"], "their class, or two; 1 unless given"),
+    (&["cmdprio"], "their level, or two; 0 unless given"),
     (&["pre_read"], "0 only"),
     (&["create_only"], "0 only"),
     (&["lockfile"], "none only"),

@@ -1,6 +1,8 @@
 //! From sections to jobs: values, defaults, and checks against the size of the drive.
 
+use super::boost::{class_of, level_of};
 use super::engines::Queue;
+use super::floor::FloorSpec;
 use super::lengths::Lengths;
 use super::places::Distribution;
 use super::ranges::Ranges;
@@ -10,7 +12,8 @@ use super::shape::{Mode, Order, Shape, Strided};
 use super::spec::{Ends, ExitWhat, Exits, Flushes, JobSpec, Rate, ThinkSpec};
 use super::units::{bytes, time_ns};
 use super::values::{COUNT_MAX, directions, distribution, range, rate, sectors, split};
-use crate::connector::{Priority, PriorityClass};
+use super::verify::VerifySpec;
+use crate::connector::Priority;
 use crate::error::Fault;
 use crate::units::{Nanos, SECTOR_BYTES};
 
@@ -63,8 +66,9 @@ impl OptionReader<'_> {
             start_delay_ns: self.start_delay(),
             rates,
             rates_drain: self.rates_drain(),
+            floor: self.floor(),
             think: self.think(),
-            verifies: self.verifies(mode, order),
+            verify: self.verify(mode, shape.once),
             randseed: self.read("randseed", "a whole number", |text| text.parse().ok()),
             exits: self.exits(),
             waits_for: self.waits_for(before),
@@ -131,11 +135,18 @@ impl OptionReader<'_> {
         let loops = self.count("loops", 1, COUNT_MAX);
         let requests = self.given_count("number_ios", 1, COUNT_MAX);
         let (bytes, pairs) = (io_size.unwrap_or(pass), if mode.trims_first { 2 } else { 1 });
-        let anew = mode.is_random && self.flag("norandommap") && mode.has(crate::connector::RequestKind::Write);
+        let value = |name: &str| self.written(name).map(|written| written.value.as_str());
+        let has_map = value("random_distribution").is_none_or(|law| law == "random") && value("blockalign").is_none();
+        let verifies = value("verify").is_some_and(|verify| !["", "0", "none"].contains(&verify));
+        let has_backlog = value("verify_backlog").is_some();
+        let anew = mode.is_random && mode.has(crate::connector::RequestKind::Write);
+        let anew = anew && (self.flag("norandommap") || !has_map);
         // As in fio: random writes without a map go on up to io_size in one pass; pairs of trim and write, and all jobs of a
         // synchronous engine, until the files are used up.
         let pass_bytes = if anew { pass.max(bytes) } else { pass };
-        let has_no_end = timed || mode.trims_first || queue.is_synchronous;
+        // Reads within a pass may double its bytes.
+        let pass_bytes = if has_backlog && verifies { pass_bytes.saturating_add(pass) } else { pass_bytes };
+        let has_no_end = (timed && !verifies) || mode.trims_first || queue.is_synchronous;
         Ends {
             pass_bytes: if has_no_end { u64::MAX } else { pass_bytes },
             bytes: if timed { u64::MAX } else { bytes },
@@ -157,34 +168,10 @@ impl OptionReader<'_> {
     }
 
     fn priority(&mut self) -> Priority {
-        let class = self.priority_class("prioclass");
-        let level = self.priority_level("prio");
+        let class = self.read("prioclass", "1 (realtime), 2 (best effort) or 3 (idle)", class_of);
+        let level = self.read("prio", "a level from 0 to 7", level_of);
         let default = Priority::default();
         Priority::new(class.unwrap_or(default.class()), level.unwrap_or(default.level()))
-    }
-
-    fn priority_class(&mut self, name: &str) -> Option<PriorityClass> {
-        self.read(name, "1 (realtime), 2 (best effort) or 3 (idle)", |text| match text {
-            "0" | "2" => Some(PriorityClass::BestEffort),
-            "1" => Some(PriorityClass::Realtime),
-            "3" => Some(PriorityClass::Idle),
-            _ => None,
-        })
-    }
-
-    fn priority_level(&mut self, name: &str) -> Option<u8> {
-        self.read(name, "a level from 0 to 7", |text| text.parse().ok().filter(|&level: &u8| level <= 7))
-    }
-
-    /// The share of reads and writes with another priority.
-    fn boost(&mut self) -> Option<([u64; 2], Priority)> {
-        let percent = |text: &str| text.parse().ok().filter(|percent| (0..=100).contains(percent));
-        let [reads, writes, _] = self.read("cmdprio_percentage", "a whole percentage, or two", |text| {
-            directions(text, percent).map(|all| all.map(|one: Option<u64>| one.unwrap_or(0)))
-        })?;
-        let class = self.priority_class("cmdprio_class").unwrap_or(PriorityClass::Realtime);
-        let level = self.priority_level("cmdprio").unwrap_or(0);
-        Some(([reads, writes], Priority::new(class, level)))
     }
 
     pub fn lengths(&mut self) -> [Lengths; 3] {
@@ -196,9 +183,20 @@ impl OptionReader<'_> {
         let splits = self.read("bssplit", "4k/60:64k/40", |text| directions(text, |text| split(text, base)));
         let (fixed, ranges, splits) =
             (fixed.unwrap_or_default(), ranges.unwrap_or_default(), splits.unwrap_or_default());
+        self.check_lengths_order(&ranges, &splits);
         let all = splits.into_iter().zip(ranges).zip(fixed);
         let mut lengths = all.map(|((split, range), fixed)| split.or(range).or(fixed).unwrap_or(Lengths::One(4096)));
         std::array::from_fn(|_| lengths.next().unwrap_or(Lengths::One(4096)))
+    }
+
+    /// Refuses a bsrange behind a bssplit: fio 3.33 cuts the lengths of the one to the limits of the other.
+    fn check_lengths_order(&mut self, ranges: &[Option<Lengths>; 3], splits: &[Option<Lengths>; 3]) {
+        let (range, split) = (self.written("bsrange"), self.written("bssplit"));
+        let is_behind = range.zip(split).is_some_and(|(range, split)| range.place.line > split.place.line);
+        if is_behind && ranges.iter().zip(splits).any(|(range, split)| range.is_some() && split.is_some()) {
+            let found = "bssplit, and bsrange behind it".to_string();
+            self.refuse(&["bsrange"], "two rules for the lengths of requests", found, "one of them".to_string());
+        }
     }
 
     /// Of what random requests start at multiples.
@@ -322,6 +320,19 @@ impl OptionReader<'_> {
         [limit(0), limit(1), limit(2)]
     }
 
+    /// The least rates of the job.
+    fn floor(&mut self) -> Option<FloorSpec> {
+        let base = self.kb_base();
+        let expected = "a whole rate, or one for each direction: 1m,500k";
+        let cycle_ns = self.time("rate_cycle", "milliseconds", 1_000_000).unwrap_or(SECOND_NS);
+        let per = |text: &str, base| Some(directions(text, |text| rate(text, base))?.map(Option::flatten));
+        let bytes: Option<[Option<u64>; 3]> = self.read("rate_min", expected, |text| per(text, base));
+        let requests = self.read("rate_iops_min", expected, |text| per(text, 1000));
+        let given = bytes.is_some() || requests.is_some();
+        let (bytes_per_s, requests_per_s) = (bytes.unwrap_or([None; 3]), requests.unwrap_or([None; 3]));
+        given.then_some(FloorSpec { bytes_per_s, requests_per_s, cycle_ns })
+    }
+
     fn rates_drain(&mut self) -> bool {
         let offload = self.read("io_submit_mode", "inline or offload", |text| match text {
             "inline" => Some(false),
@@ -352,17 +363,15 @@ impl OptionReader<'_> {
         (pause_ns > 0).then_some(spec)
     }
 
-    /// Whether the job reads again what it wrote.
-    fn verifies(&mut self, mode: Mode, order: Order) -> bool {
-        let Some(written) = self.written("verify").cloned() else { return false };
+    /// How the job reads again what it wrote; `once` says that each random place comes once.
+    fn verify(&mut self, mode: Mode, once: bool) -> Option<VerifySpec> {
         let does = self.flag_or("do_verify", true) && mode.has(crate::connector::RequestKind::Write);
-        let is_on = does && !["", "0", "none"].contains(&written.value.as_str());
-        if is_on && (mode.trims_first || order.step != 0) {
-            let fault = written.fault("verify beside trimwrite or a step between requests");
-            let help = "only jobs whose passes cover their size are read again; do_verify=0 leaves the reads out";
-            self.faults.push(fault.help(help));
-        }
-        is_on
+        let every = self.given_count("verify_backlog", 0, COUNT_MAX).unwrap_or(0);
+        let batch = self.given_count("verify_backlog_batch", 0, COUNT_MAX).filter(|batch| *batch > 0);
+        let written = self.written("verify").filter(|written| !["", "0", "none"].contains(&written.value.as_str()));
+        let is_lfsr = self.written("random_generator").is_some_and(|written| written.value == "lfsr");
+        let backlog = (every > 0).then_some((every, batch.unwrap_or(every)));
+        (does && written.is_some()).then_some(VerifySpec { in_order: once && !is_lfsr, backlog })
     }
 
     fn exits(&mut self) -> Exits {

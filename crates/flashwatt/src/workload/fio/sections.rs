@@ -127,8 +127,8 @@ fn option(
         return Err(Box::new(fault.expected(format!("`{}={}`", name.trim(), value.trim()))));
     }
     if value.contains("${") {
-        let fault = Fault::at(place, "a variable of the environment").found(format!("`{value}`"));
-        return Err(Box::new(fault.expected("its value: variables are not read")));
+        let fault = Fault::at(place, "a variable that the environment does not have").found(format!("`{value}`"));
+        return Err(Box::new(fault.expected("the variable set, with one line of text, or its value here")));
     }
     let fault = Fault::at(place, "option not understood").found(format!("`{name}`"));
     let word = name.split_whitespace().next().unwrap_or_default();

@@ -1,6 +1,9 @@
 //! A job as its section describes it.
 
+use super::boost::Boost;
+use super::floor::FloorSpec;
 use super::shape::Shape;
+use super::verify::VerifySpec;
 use crate::connector::Priority;
 use crate::units::Nanos;
 
@@ -18,8 +21,7 @@ pub(super) struct JobSpec {
     pub refill_at: u64,
     pub fua: bool,
     pub priority: Priority,
-    /// Percentages of reads and writes that have another priority, and that priority.
-    pub boost: Option<([u64; 2], Priority)>,
+    pub boost: Option<Boost>,
     pub flushes: Flushes,
     /// The shortest and the longest time from the stage's start to the job's.
     pub start_delay_ns: (Nanos, Nanos),
@@ -27,9 +29,11 @@ pub(super) struct JobSpec {
     pub rates: [Rate; 3],
     /// Whether a rate sleeps only when all requests of the job have completed (fio's `io_submit_mode=inline`).
     pub rates_drain: bool,
+    /// The least rates, below which the job ends.
+    pub floor: Option<FloorSpec>,
     pub think: Option<ThinkSpec>,
-    /// Whether what a pass wrote is read again after it.
-    pub verifies: bool,
+    /// How what a pass wrote is read again after it, or within it.
+    pub verify: Option<VerifySpec>,
     pub randseed: Option<u64>,
     pub exits: Exits,
     /// The section that this one waits for.
@@ -112,7 +116,7 @@ impl JobSpec {
         let (ends, length) = (&self.ends, self.shape.one_length()?);
         let is_known = ends.runtime_ns.is_none()
             && self.flushes == Flushes::default()
-            && !self.verifies
+            && self.verify.is_none()
             && !self.shape.mode.trims_first
             && self.shape.zones.is_none()
             && self.shape.order.step == 0

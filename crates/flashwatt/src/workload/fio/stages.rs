@@ -34,6 +34,8 @@ pub(super) struct Stages {
     exits_all: bool,
     /// A ramp of the first stage is still to end.
     is_ramping: bool,
+    /// Sections of jobs that ended because they were too slow.
+    too_slow: Vec<usize>,
 }
 
 /// The bit of a tag that marks a flush. The others are the number of the member in its stage.
@@ -71,7 +73,12 @@ impl Stages {
         }
         let is_ramping = stages.front().is_some_and(|stage| stage.iter().any(|member| !member.job.has_ramped(0)));
         let exits_all = jobs.iter().any(|spec| spec.exits.all);
-        Stages { stages, turn: 0, outstanding: 0, exits_all, is_ramping }
+        Stages { stages, turn: 0, outstanding: 0, exits_all, is_ramping, too_slow: Vec::new() }
+    }
+
+    /// The sections of jobs that ended because they were too slow.
+    pub fn too_slow(&self) -> &[usize] {
+        &self.too_slow
     }
 
     /// Whether jobs of the first stage have a ramp, which ends with [`Next::Measure`].
@@ -141,6 +148,9 @@ impl Stages {
             .filter(|member| member.job.is_over() && !member.has_ended)
             .map(|member| {
                 member.has_ended = true;
+                if member.job.is_too_slow() && !self.too_slow.contains(&member.section) {
+                    self.too_slow.push(member.section);
+                }
                 (member.group, member.exits)
             })
             .collect();

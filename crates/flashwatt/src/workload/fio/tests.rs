@@ -4,6 +4,7 @@ use super::*;
 use crate::connector::{Completion, Request, RequestKind, Tag};
 
 mod against_fio;
+mod constraints;
 mod ends;
 
 const DRIVE: u64 = 64 << 20;
@@ -312,10 +313,10 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("[a]\nioengine=libiao\n", &["job.fio:2: ioengine", "did you mean `libaio`?"]),
     ("[a]\npre_read=1\n", &["job.fio:2: pre_read", "page cache"]),
     ("[a]\nrate_iops=0.01\n", &["job.fio:2: rate_iops", "a whole rate"]),
-    ("[a]\nrw=${RW}\n", &["job.fio:2: rw", "variables are not read"]),
+    ("[a]\nrw=${RW}\n", &["job.fio:2: rw", "the environment does not have", "`${RW}`"]),
     ("[a]\nwait_for=b\n[b]\n", &["job.fio:2: wait_for", "no job of this name before"]),
     ("[a]\nfilesize=4k-8k\n", &["job.fio:2: filesize", "range of sizes"]),
-    ("[a]\nverify=md5\nverify_backlog=4\n", &["job.fio:3: verify_backlog", "between the writes"]),
+    ("[a]\nverify=md5\ntrim_backlog=4\n", &["job.fio:3: trim_backlog", "between verified writes"]),
     ("[a]\nbs=5000\n", &["job.fio:2: bs", "`5000`", "multiples of 512"]),
     ("[a]\nbs=4k,8k,4k,4k\n", &["job.fio:2: bs"]),
     ("[a]\nbssplit=4k/60:8k/60\n", &["job.fio:2: bssplit", "4k/60:64k/40"]),
@@ -331,6 +332,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("[a]\nrandom_distribution=zipff:1.2\n", &["job.fio:2: random_distribution", "zipf:1.2"]),
     ("[a]\nrandom_distribution=zoned:50/50:40/50\n", &["job.fio:2: random_distribution"]),
     ("[a]\nrate=1m\nrate_iops=100\n", &["job.fio:3: rate_iops", "one of them"]),
+    ("[a]\nbssplit=4k/50:8k/50\nbsrange=4k-8k\n", &["job.fio:3: bsrange", "two rules for the lengths"]),
     ("[a]\nrate_process=poisson\n", &["job.fio:2: rate_process", "rate_iops"]),
     ("rw=read\n[a]\n", &["job.fio:1", "before any section"]),
     ("[global]\nbs=4k\n", &["no job in the file", "no section but [global]", "[NAME]"]),

@@ -52,6 +52,30 @@ const STREAMS: &[(&str, &str)] = &[
     ("rw=write|size=8k|verify=crc32c", "W0+4 W4+4 R0+4 R4+4"),
     ("rw=write|size=8k|verify=crc32c|loops=2", "W0+4 W4+4 R0+4 R4+4 W0+4 W4+4 R0+4 R4+4"),
     ("rw=write|size=8k|verify=crc32c|do_verify=0", "W0+4 W4+4"),
+    (
+        "rw=write|size=12k|verify=md5|time_based|runtime=6ms|ioengine=libaio",
+        "W0+4 W4+4 W8+4 R0+4 R4+4 R8+4 W0+4 W4+4 W8+4",
+    ),
+    ("rw=write|size=12k|verify=md5|time_based|runtime=6ms", "W0+4 W4+4 W8+4 W0+4 W4+4 W8+4"),
+    ("rw=write:8k|size=16k|verify=md5", "W0+4 W12+4 R0+4 R12+4"),
+    ("rw=write:-8k|size=16k|verify=md5", "W0+4 W8+4 W4+4 W0+4 R0+4 R4+4 R8+4"),
+    ("rw=trimwrite|size=8k|verify=md5", "T0+4 W0+4 T4+4 W4+4 R0+4 R4+4"),
+    ("rw=write|size=12k|verify=md5|verify_backlog=1", "W0+4 R0+4 W4+4 R4+4 W8+4 R8+4"),
+    ("rw=write|size=12k|verify=md5|verify_backlog=2", "W0+4 W4+4 R0+4 R4+4 W8+4 R8+4"),
+    ("rw=write|size=20k|verify=md5|verify_backlog=2|number_ios=5", "W0+4 W4+4 R0+4 R4+4 W8+4 R8+4"),
+    (
+        "rw=write|size=16k|verify=md5|number_ios=5|loops=2",
+        "W0+4 W4+4 W8+4 W12+4 R0+4 R4+4 R8+4 R12+4 W0+4 W4+4 R0+4 R4+4",
+    ),
+    (
+        "rw=write|size=24k|verify=md5|verify_backlog=4|verify_backlog_batch=2",
+        "W0+4 W4+4 W8+4 W12+4 R0+4 R4+4 W16+4 W20+4 R8+4 R12+4 R16+4 R20+4",
+    ),
+    ("rw=write|size=16k|verify=md5|verify_backlog=3|fsync=2", "W0+4 W4+4 S W8+4 R0+4 R4+4 R8+4 W12+4 R12+4"),
+    (
+        "rw=write|size=16k|verify=md5|verify_backlog=2|loops=2|ioengine=libaio",
+        "W0+4 W4+4 R0+4 R4+4 W8+4 W12+4 R8+4 R12+4 W0+4 W4+4 R0+4 R4+4 W8+4 W12+4 R8+4 R12+4",
+    ),
     ("rw=write|size=20k|bs=8k|time_based|runtime=5ms", "W0+8 W8+8 W0+8 W8+8 W0+8"),
     ("rw=write|size=16k|io_size=4k|number_ios=1|time_based|runtime=5ms", "W0+4 W4+4 W8+4 W12+4 W0+4"),
 ];
@@ -108,6 +132,8 @@ fn pairs_and_verifying_reads_follow_their_writes() {
     assert!(pairs.len() == 512 && pairs.chunks(2).all(|pair| pair[0].offset_bytes == pair[1].offset_bytes));
     let verified = offsets(&drain(&job("rw=randwrite|size=1m|verify=md5")));
     assert_eq!(verified[..256], verified[256..]);
+    let lfsr = offsets(&drain(&job("rw=randwrite|size=1m|verify=md5|random_generator=lfsr")))[256..].to_vec();
+    assert_eq!(lfsr, (0..256).map(|at| at * 4096).collect::<Vec<u64>>());
     let sorted = offsets(&drain(&job("rw=randwrite|size=1m|verify=md5|norandommap")))[256..].to_vec();
     assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]) && sorted.len() < 256, "each place once, in order");
 }

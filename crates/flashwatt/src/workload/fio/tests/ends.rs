@@ -169,3 +169,60 @@ fn a_percentage_has_another_priority() {
     let urgent = requests.iter().filter(|r| r.priority.class() == crate::connector::PriorityClass::Realtime).count();
     assert!(urgent.abs_diff(requests.len() / 5) < 120, "{urgent} of {}", requests.len());
 }
+
+/// Of the requests of one length a percentage has a priority, and others of them another one.
+#[test]
+fn a_length_has_its_priorities() {
+    use crate::connector::PriorityClass::{BestEffort, Idle, Realtime};
+    let text = "[a]\nrw=randwrite\nsize=32m\nnumber_ios=4000\nnorandommap\nbssplit=4k/50:8k/50\n\
+                cmdprio_bssplit=4k/0,4k/20/1/3:4k/30/3/5/1:8k/100\ncmdprio_class=1,3\ncmdprio=2,6\n";
+    let requests = drain(text);
+    let share = |bytes: u64, class, level| {
+        let of = |r: &&Request| r.bytes == bytes && r.priority == crate::connector::Priority::new(class, level);
+        let all = requests.iter().filter(|r| r.bytes == bytes).count() as f64;
+        requests.iter().filter(of).count() as f64 / all
+    };
+    for (bytes, class, level, expected) in
+        [(4096, Realtime, 3, 0.2), (4096, Idle, 5, 0.3), (4096, BestEffort, 4, 0.5), (8192, Idle, 6, 1.0)]
+    {
+        assert!((share(bytes, class, level) - expected).abs() < 0.04, "{bytes}: {}", share(bytes, class, level));
+    }
+    for wrong in ["4k", "4k/70:4k/40", "4k/10/1", "4k/10/7/1", "4k/10/1/1/x", "4k/10/1/1/1/1"] {
+        assert!(fault(&format!("[a]\ncmdprio_bssplit={wrong}\n")).contains("job.fio:2: cmdprio_bssplit"), "{wrong}");
+    }
+    assert!(fault("[a]\ncmdprio_percentage=5\ncmdprio_bssplit=4k/5\n").contains("two rules for priorities"));
+}
+
+/// One read in 100.25 ms is 40 kB/s. The first check is after 2 s, at the end of read 21; the second one when another second is
+/// over, at the end of read 31.
+#[test]
+fn a_job_that_is_too_slow_ends() {
+    let count = |options: &str| drain(&format!("[a]\nrw=read\nsize=1m\nthinktime=100ms\n{options}\n")).len();
+    assert_eq!((count("rate_min=100k"), count("rate_iops_min=20"), count("rate_min=,100k")), (31, 31, 256));
+    assert_eq!((count("rate_min=30k"), count("rate_min=100k\nrate_cycle=2000")), (256, 41));
+    let mut workload = parse("[a]\nrw=read\nsize=1m\nthinktime=100ms\nrate_min=100k\n");
+    let mut now = 0;
+    assert!(workload.warnings().is_empty());
+    loop {
+        match workload.next(now).expect("no errors") {
+            Next::Request(tag, _) => workload.completed(&Completion::done(tag), now),
+            Next::WaitUntil(at) => now = at,
+            Next::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(workload.warnings()[0].contains("job a: a clone ended because it was slower"), "{:?}", workload.warnings());
+}
+
+/// Drives of other machines: their requests go to the simulated one, and the report says so.
+#[test]
+fn a_remote_block_device_is_the_drive() {
+    for engine in ["nbd", "rbd", "libiscsi"] {
+        let text = format!("[a]\nrw=write\nsize=16k\niodepth=2\nioengine={engine}\n");
+        assert_eq!(drain(&text).iter().map(|r| r.arrival_ns / MS).collect::<Vec<_>>(), [0, 0, 1, 1], "{engine}");
+        assert!(parse(&text).warnings()[0].contains("over a network"), "{engine}");
+    }
+    for engine in ["nfs", "http", "rados"] {
+        assert!(fault(&format!("[a]\nioengine={engine}\n")).contains("files or objects of a server"), "{engine}");
+    }
+}
