@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
     from flashwatt import Report
 
-_SMALL = {"device__channels": 2, "device__blocks_per_plane": 64, "run__precondition": "filled", "workload__uniform__read_fraction": 0.3}
+_SMALL = {
+    "device__channels": 2,
+    "device__blocks_per_plane": 64,
+    "run__precondition": "filled",
+    "workload__uniform__read_fraction": 0.3,
+}
 
 
 @pytest.fixture(scope="module")

@@ -64,8 +64,8 @@ def unlike_host_rules(configs: Mapping[str, Any]) -> list[str]:
     )
     to_set = ", ".join(f"host.{key} = {_written(values[0][0])}" for key, values in unlike.items())
     return [
-        f"the schedulers of these runs differ in more than the order of requests: {found}. To compare the orders alone, "
-        f"set {to_set} in all runs"
+        f"the schedulers of these runs differ in more than the order of requests: {found}. "
+        f"To compare the orders alone, set {to_set} in all runs"
     ]
 
 
