@@ -196,7 +196,7 @@ def check(content: Mapping[str, Any], kinds: Mapping[str, Any], name: str) -> No
             raise _core.FlashwattError(f"{place}: found {total} requests in all; expected at most 64 bits")
 
 
-def activity_columns(content: Mapping[str, Any]) -> dict[str, list[float | None]]:
+def activity_columns(content: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Give the lists of `series.activity` by their keys, those of a cause as `energy_by_cause_j.CAUSE`."""
     activity = (content.get("series") or {}).get("activity") or {}
     flat = {key: values for key, values in activity.items() if isinstance(values, list)}
