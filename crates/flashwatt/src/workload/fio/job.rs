@@ -419,7 +419,8 @@ impl Job {
         }
         let left = self.ends.bytes.saturating_sub(self.progress.bytes);
         // As in fio, the files are as new after they were read again.
-        let used_up = self.stream.is_used_up() && !self.ends.has_io_size && self.written.is_none();
+        let is_renewed = self.ends.renews_files && (self.ends.has_io_size || self.written.is_some());
+        let used_up = self.stream.is_used_up() && !is_renewed;
         !self.has_all_requests() && left > 0 && left >= self.stream.shape().most() && !used_up
     }
 

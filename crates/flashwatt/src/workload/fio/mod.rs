@@ -45,6 +45,7 @@ mod stages;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod timing;
 mod units;
 mod values;
 mod variables;

@@ -145,7 +145,7 @@ pub const UNDERSTOOD: &[(&[&str], &str)] = &[
         &["verify"],
         "what a pass wrote is read again after it, unless `do_verify=0`; `flashwatt run --check` follows contents",
     ),
-    (&["do_verify"], "0: without these reads"),
+    (&["do_verify"], "0: without these reads; then files that are used up are not begun anew for `io_size`"),
     (
         &["verify_backlog"],
         "with `verify`: after this number of writes they are read again, within the pass. Such a read waits for the requests that are outstanding",

@@ -13,6 +13,7 @@ pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("trim_percentage", "trims between verified writes are not simulated; rw=randtrim or rw=trimwrite has trims"),
     ("trim_verify_zero", "trims between verified writes are not simulated"),
     ("trim_backlog", "trims between verified writes are not simulated"),
+    ("nfs_url", "the drives of a server see other requests than the job says"),
     ("include", "write the options into one file"),
     ("latency_target", "sweep iodepth"),
     ("latency_window", "sweep iodepth"),

@@ -53,6 +53,8 @@ pub(super) struct Ends {
     /// Whether `bytes` was given apart from the size.
     pub has_io_size: bool,
     pub loops: u64,
+    /// Whether files that were used up are as new for a further pass.
+    pub renews_files: bool,
     /// Requests, for one loop.
     pub requests: Option<u64>,
     pub runtime_ns: Option<Nanos>,
