@@ -189,6 +189,8 @@ def test_several_flows_are_jobs(capsys: pytest.CaptureFixture[str]) -> None:
     assert only["start_bytes"] == pytest.approx(0.5 * 0.93 * 4 * 256 * 16 * 4096, abs=8192), "its part of the drive"
     main_ends(0, "init --mqsim ssd.xml --mqsim-workload flows.xml --out new.toml", capsys)
     assert Path("new.fio").read_text().splitlines()[0].endswith("for new.toml.")
+    said = main_ends(2, "init --mqsim ssd.xml --mqsim-workload flows.xml --out jobs.fio", capsys)
+    assert "--out: found jobs.fio, which is the name of the job file of the flows; expected a name that ends in" in said
     Path("old.fio").write_text("mine")
     said = main_ends(2, "init --mqsim ssd.xml --mqsim-workload flows.xml --out old.toml", capsys)
     assert "old.fio is there already" in said

@@ -86,8 +86,10 @@ def init(
     config = f"#:schema ./{SCHEMA_FILE}\n{text}"
     files = [(out, config.encode(), marks.CONFIG), (beside, _schema().encode(), marks.SCHEMA)]
     if jobs is not None:
-        _check_new(out.with_suffix(".fio"), force)
-        files.append((out.with_suffix(".fio"), jobs.encode(), marks.CONFIG))
+        from flashwatt.mqsim.convert import job_file
+
+        _check_new(job_file(out), force)
+        files.append((job_file(out), jobs.encode(), marks.CONFIG))
     save_together(files, force=force)
     note(f"wrote {' and '.join(str(path) for path, _, _ in files)}{said}")
 

@@ -174,6 +174,9 @@ def _workload(draft: Draft, asked: Asked, flows: list[Flow], sizes: tuple[int, i
         found = f"found {len(flows)} flows, which become a fio job file beside the configuration"
         expected = f"expected --out FILE for both, or --flow 1 to {len(flows)} for one of them"
         raise _core.FlashwattError(f"{printable(asked.workload)}: {found}; {expected}")
+    if job_file(asked.out) == asked.out:
+        found = f"found {printable(asked.out)}, which is the name of the job file of the flows"
+        raise _core.FlashwattError(f"--out: {found}; expected a name that ends in .toml")
     depth = next(line.value for line in draft.lines if line.key == "queue_depth")
     draft.choose("workload.fio.path", job_file(asked.out).name, f"{len(flows)} flows, a job for each")
     draft.near["several flows"] = (
