@@ -13,10 +13,11 @@ from flashwatt.config.reference import preset as described
 from flashwatt.mqsim import flows as scenarios
 from flashwatt.mqsim import jobs, tree, workload
 from flashwatt.mqsim.draft import Draft
-from flashwatt.mqsim.drive import Drive, fit_watermark
+from flashwatt.mqsim.drive import Drive
 from flashwatt.mqsim.flows import check_top
 from flashwatt.mqsim.tree import Element, fault
 from flashwatt.mqsim.values import Values, values
+from flashwatt.mqsim.watermark import fit_watermark
 
 if TYPE_CHECKING:
     from flashwatt.mqsim.flows import Flow
