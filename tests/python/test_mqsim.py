@@ -76,7 +76,10 @@ def test_the_settings_are_those_of_the_comparison_with_mqsim() -> None:
         assert ours[table] == theirs[table], table
     iops = flashwatt.run("out.toml").throughput.iops
     assert iops == pytest.approx(1e9 / (300 + 50_000 + 4096), rel=1e-6)
-    assert iops == pytest.approx(figures_of("mqsim")["reads"]["1"]["iops"], rel=0.01)
+    measured = figures_of("mqsim")["reads"]
+    assert iops == pytest.approx(measured["1"]["iops"], rel=0.01)
+    deep = flashwatt.run("out.toml", workload__uniform={"queue_depth": 16, "requests": 40_000})
+    assert deep.throughput.iops == pytest.approx(measured["16"]["iops"], rel=0.01)
 
 
 def test_every_key_is_accounted_for() -> None:
