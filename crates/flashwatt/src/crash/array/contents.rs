@@ -205,9 +205,9 @@ impl Contents {
         let parity = self.layout.parity_member(row);
         match self.layout.level {
             _ if !self.is_full => 0,
-            Level::Raid5 if member == parity => {
-                (0..self.layout.members).filter(|&data| data != parity).fold(0, |sum, data| sum ^ symbol(AT_START, data))
-            }
+            Level::Raid5 if member == parity => (0..self.layout.members)
+                .filter(|&data| data != parity)
+                .fold(0, |sum, data| sum ^ symbol(AT_START, data)),
             _ => symbol(AT_START, self.layout.first_mirror(member)),
         }
     }

@@ -37,7 +37,8 @@ impl ScansOfMembers {
     /// Of an array; of a single drive there are none.
     pub fn new(config: &Config) -> Self {
         let drives: Vec<_> = config.drive.array().into_iter().flat_map(Array::places).collect();
-        let of_member = drives.iter().map(|drive| drives.iter().position(|other| other == drive).unwrap_or(0)).collect();
+        let of_member =
+            drives.iter().map(|drive| drives.iter().position(|other| other == drive).unwrap_or(0)).collect();
         ScansOfMembers { scans: drives.iter().map(|_| Scans::default()).collect(), of_member }
     }
 }

@@ -69,11 +69,13 @@ impl<'a> After<'a> {
         let end = contents.layout.member_bytes / SECTOR_BYTES;
         for (member, (of_member, held)) in (0..).zip(contents.members.iter().zip(self.held)) {
             let (Some(of_member), Some(held)) = (of_member, held) else { continue };
-            let is_changed = |&(lpn, held): &(u32, &Held)| !contents.is_at_start(*held) || of_member.units.contains_key(&lpn);
+            let is_changed =
+                |&(lpn, held): &(u32, &Held)| !contents.is_at_start(*held) || of_member.units.contains_key(&lpn);
             for (lpn, _) in (0..).zip(held).filter(is_changed) {
                 let first = u64::from(lpn) * of_member.unit_sectors;
                 let last = (first + of_member.unit_sectors).min(end);
-                let group = if contents.layout.level == Level::Raid5 { 0 } else { contents.layout.first_mirror(member) };
+                let group =
+                    if contents.layout.level == Level::Raid5 { 0 } else { contents.layout.first_mirror(member) };
                 blocks.extend((first / BLOCK_SECTORS..last.div_ceil(BLOCK_SECTORS)).map(|block| (group, block)));
             }
         }
@@ -110,8 +112,7 @@ impl<'a> After<'a> {
     }
 
     fn symbol(&self, member: u32, sector: u64) -> Symbol {
-        let (Some(of_member), Some(held)) =
-            (&self.contents.members[member as usize], &self.held[member as usize])
+        let (Some(of_member), Some(held)) = (&self.contents.members[member as usize], &self.held[member as usize])
         else {
             return 0;
         };
@@ -135,7 +136,9 @@ impl<'a> After<'a> {
     fn is_lost(&self, sector: u64) -> bool {
         let contents = self.contents;
         let Some(failed) = contents.failed.filter(|_| contents.layout.level == Level::Raid5) else { return false };
-        if sector >= contents.layout.member_bytes / SECTOR_BYTES || contents.layout.parity_member(self.row(sector)) == failed {
+        if sector >= contents.layout.member_bytes / SECTOR_BYTES
+            || contents.layout.parity_member(self.row(sector)) == failed
+        {
             return false;
         }
         !contents.was_sent(failed, sector, self.others(Some(failed), sector))
