@@ -12,6 +12,9 @@ use crate::{json, python_error, run_error};
 /// A request that has ended: its tag, and its start and end times in ns.
 type Done = (u32, u64, u64);
 
+/// What a block holds: die, number, state, planned pages, valid map units and erases.
+type Block = (u32, u32, &'static str, u32, u32, u32);
+
 /// A drive; `None` after its report.
 #[pyclass(frozen, module = "flashwatt._core")]
 pub(crate) struct Drive(Mutex<Option<State>>);
@@ -119,8 +122,7 @@ impl Drive {
         self.drive(|drive| drive.power_w())
     }
 
-    /// Die, number, state, planned pages, valid map units and erases of each block.
-    fn blocks(&self) -> PyResult<Vec<(u32, u32, &'static str, u32, u32, u32)>> {
+    fn blocks(&self) -> PyResult<Vec<Block>> {
         let blocks = self.drive(|drive| drive.blocks())?.map_err(python_error)?;
         let row = |one: flashwatt::BlockContent| {
             (one.die, one.block, one.state, one.planned_pages, one.valid_units, one.erases)

@@ -24,7 +24,7 @@ pub(super) fn power_cuts(c: &mut Checker, raw: &raw::PowerCuts) -> Option<PowerC
     let while_busy = c.choice(field!(TABLE, raw.while_busy), false);
     check_one(c);
     if let Some(key) = PLACES[1..].iter().find(|key| c.tree.get(key).is_some()) {
-        c.has_no_effect("run.power_cuts.while_busy", &format!("{key} beside it"), "random cuts (cuts), or no such key");
+        c.has_no_effect("run.power_cuts.while_busy", format!("{key} beside it"), "random cuts (cuts), or no such key");
     }
     let cuts = match (times, operations) {
         (Some(times), _) => Cuts::At(times),

@@ -26,6 +26,9 @@ pub(super) const BLOCK_SECTORS: u64 = 8;
 /// The content of a block.
 type Block = [Symbol; BLOCK_SECTORS as usize];
 
+/// Parity on its way: its first sector on the member, and its symbols.
+type NewParity = (u64, Vec<Symbol>);
+
 /// What the start state holds: the number of no request.
 const AT_START: u64 = 0;
 
@@ -39,9 +42,8 @@ pub(super) struct Contents {
     pub members: Vec<Option<OfMember>>,
     /// With parity, what the host sent to a block of a member, one after the other; what it held at the start is not among them.
     sent: HashMap<(u32, u64), Vec<Block>>,
-    /// Parity that members have yet to get, by the number of the host's request and the row: its first sector on the member, and its
-    /// symbols.
-    parity: HashMap<(u64, u64), Vec<(u64, Vec<Symbol>)>>,
+    /// Parity that members have yet to get, by the number of the host's request and the row.
+    parity: HashMap<(u64, u64), Vec<NewParity>>,
     /// The number of the host's last request.
     number: u64,
 }
