@@ -127,7 +127,7 @@ impl Record {
 }
 
 /// A device of one of the traces that are read together: ordered by trace, then by number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct DeviceId {
     /// The trace, counted from 0.
     pub trace: u32,

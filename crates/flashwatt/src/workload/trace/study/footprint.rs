@@ -1,9 +1,11 @@
 //! The footprint of a trace: sets of touched pages and sectors.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 use super::super::layout::sectors;
 use super::super::{DeviceId, Record};
+use crate::hash::NumberHasher;
 use crate::units::SECTOR_BYTES;
 
 /// Page size of footprints and reuse.
@@ -12,10 +14,13 @@ const SECTORS_PER_PAGE: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// The bits of a page with all its sectors.
 const WHOLE: u8 = u8::MAX;
 
+/// A table by device and number. Only sums are taken over it, so that its order does not matter.
+type ByPlace<T> = HashMap<(DeviceId, u64), T, BuildHasherDefault<NumberHasher>>;
+
 /// A set of 4-KiB pages, stored as bit sets of 64 pages.
 #[derive(Default)]
 pub struct Pages {
-    chunks: BTreeMap<(DeviceId, u64), u64>,
+    chunks: ByPlace<u64>,
     count: u64,
 }
 
@@ -51,7 +56,7 @@ impl Pages {
 #[derive(Default)]
 pub struct Sectors {
     whole: Pages,
-    part: BTreeMap<(DeviceId, u64), u8>,
+    part: ByPlace<u8>,
 }
 
 impl Sectors {
@@ -74,8 +79,12 @@ impl Sectors {
 
     /// Removes the bit sets of pages that are whole now.
     fn join(&mut self, id: DeviceId, first: u64, last: u64) {
-        while let Some((&key, _)) = self.part.range((id, first)..(id, last)).next() {
-            self.part.remove(&key);
+        if last - first > self.part.len() as u64 {
+            self.part.retain(|&(device, page), _| device != id || !(first..last).contains(&page));
+            return;
+        }
+        for page in first..last {
+            self.part.remove(&(id, page));
         }
     }
 
