@@ -146,13 +146,17 @@ fn parse<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, Error> {
     })
 }
 
+/// The host's rule for requests in the scheduler, which is no power budget.
+const OF_REQUESTS: &str = "dispatch_budget";
+
 /// The key of a power budget in a configuration, if one is set. In every version its name contains `budget`.
 fn power_budget(path: &str, config: &Value) -> Option<String> {
     let Value::Object(table) = config else { return None };
     let set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
     table.iter().find_map(|(key, value)| {
         let path = format!("{path}.{key}");
-        if key.contains("budget") && set(value) { Some(path) } else { power_budget(&path, value) }
+        let is_budget = key.contains("budget") && key != OF_REQUESTS;
+        if is_budget && set(value) { Some(path) } else { power_budget(&path, value) }
     })
 }
 

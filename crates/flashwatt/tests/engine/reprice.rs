@@ -224,6 +224,14 @@ fn what_is_wrong_with_a_table_is_named() {
     }
 }
 
+/// The host's rule of requests has the word in its name, too.
+#[test]
+fn a_budget_of_requests_is_no_power_budget() {
+    let json = report("x25m", &["host.scheduler=mq_deadline", "host.dispatch_budget=true"]);
+    let repriced = reprice(&json, "energy.nand.read_ma = 25", "prices.toml");
+    assert!(repriced.is_ok(), "{:?}", repriced.err());
+}
+
 #[test]
 fn what_is_wrong_with_a_report_is_named() {
     let json = report("x25m", &[]);

@@ -680,6 +680,34 @@ fn traces_are_merged_by_time_with_devices_of_their_own() {
     assert_eq!(warnings, [laid_out, back]);
 }
 
+/// A trace whose clock has another zero, or that lies in two files, asks for the same.
+#[test]
+fn shifted_and_split_traces_are_the_same_requests() {
+    let mut rng = crate::rng::Rng::new(4);
+    let (mut at, mut lines) = (0, Vec::new());
+    for _ in 0..300 {
+        at += rng.below(100_000);
+        let (device, kind) = (rng.below(2), rng.below(2));
+        lines.push((at, format!("{device} {} {} {kind}\n", rng.below(1000) * 8, 1 + rng.below(64))));
+    }
+    let written = |lines: &[(u64, String)], shift: u64| {
+        ssdsim(&lines.iter().map(|(at, rest)| format!("{} {rest}", at + shift)).collect::<String>())
+    };
+    let whole = written(&lines, 0);
+    let (expected, _) = replay(&whole.cfg(), DRIVE).expect("a good trace");
+    for shift in [1, 1_000_000_000, 1 << 60] {
+        let (shifted, _) = replay(&written(&lines, shift).cfg(), DRIVE).expect("a good trace");
+        assert_eq!(brief(&shifted), brief(&expected), "{shift}");
+    }
+    for at in [1, 150, 299] {
+        let (first, second) = (written(&lines[..at], 5), written(&lines[at..], 5));
+        let paths = vec![first.0.clone(), second.0.clone()];
+        let cfg = settings::Trace { paths, share_devices: true, ..first.cfg() };
+        let (split, _) = replay(&cfg, DRIVE).expect("good traces");
+        assert_eq!(brief(&split), brief(&expected), "{at}");
+    }
+}
+
 #[test]
 fn merged_traces_can_share_devices_and_starts() {
     let (requests, warnings) = merged(|cfg| cfg.share_devices = true);
