@@ -134,6 +134,7 @@ internal! {
     gc,
     host,
     clockless,
+    paced,
     operation,
     persist,
     probe,

@@ -47,6 +47,7 @@ const LAYERS: &[&str] = &[
     "kernel",
     "limits",
     "clockless",
+    "paced",
     "ssd",
     "hdd",
     "raid",

@@ -16,7 +16,7 @@ pub mod schemes;
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
 use crate::device::spare::{Found, Ties};
-use crate::device::{Array, Geometry, WearView};
+use crate::device::{Array, Geometry, Pace, WearView};
 use crate::error::Error;
 pub use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, StateReader, StateWriter};
@@ -157,13 +157,14 @@ pub trait Ftl: Send {
         false
     }
 
-    /// Lays down the steady state of uniform random writes of single pages, as far as theory gives it for this layer and its
-    /// policies. `watch` counts the pages and may end the work.
+    /// Lays down the steady state of uniform random writes of single pages at this pace, as far as theory gives it for this layer and
+    /// its policies. `watch` counts the pages and may end the work.
     fn fill_steady(
         &mut self,
         _blocks: &mut BlockTable,
         _array: &mut Array,
         _rng: &mut Rng,
+        _pace: Pace,
         _watch: &mut Watch,
     ) -> Result<Steady, Error> {
         Ok(Steady::Unknown)

@@ -19,6 +19,7 @@ use crate::units::Nanos;
 
 pub mod array;
 pub mod array_lifetime;
+mod balance;
 mod doubts;
 pub mod files;
 pub mod hdd;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::balance::Balance;
 use super::doubts::{Doubt, ENERGY, RATES, WRITES};
 use super::lifetime::{Lifetime, Worn};
 use super::{DeviceReport, LatencyHistogram, Sections, SpareReport, seconds};
@@ -333,25 +334,36 @@ fn warnings(figures: &SsdFigures, config: &Config, firmware: &Firmware, spare: &
     }
     warnings.extend(short_times(&config.ssd().device.timing));
     warnings.extend(unfinished(figures, firmware, config));
-    warnings.extend(collection_debt(figures, firmware.blocks.geometry().pages_per_block));
-    warnings.extend(unsettled(figures, config.ssd().device.page_bytes));
+    warnings.extend(balance(figures, config, firmware).warnings());
     warnings.extend(whole_map_cached(config, firmware));
     warnings
 }
 
 /// Figures that a longer run would change. Each of these reasons has a warning of its own.
 fn doubts(figures: &SsdFigures, config: &Config, firmware: &Firmware) -> Vec<Doubt> {
-    let pages = firmware.blocks.geometry().pages_per_block;
+    let balance = balance(figures, config, firmware);
     let of = |is_there: bool, why: &str, lists: &[&[&'static str]]| is_there.then(|| Doubt::new(why, lists));
     let early = unfinished(figures, firmware, config).is_some();
-    let owes = collection_debt(figures, pages).is_some();
-    let changes = unsettled(figures, config.ssd().device.page_bytes).is_some();
+    let owes = balance.debt().is_some();
+    let is_part = !owes && balance.part_of_a_wave().is_some();
+    let changes = balance.unsettled().is_some();
     let found = [
         of(early, "writes were not on flash at the end", &[&WRITES, &ENERGY]),
         of(owes, "collection fell behind", &[&WRITES, &RATES, &ENERGY]),
+        of(is_part, "the window holds a part of a wave of collections", &[&WRITES, &RATES, &ENERGY]),
         of(changes, "write amplification has not settled", &[&WRITES, &RATES, &ENERGY]),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// The pages that the window's collections took and gave.
+fn balance<'a>(figures: &'a SsdFigures, config: &Config, firmware: &'a Firmware) -> Balance<'a> {
+    Balance {
+        window: figures,
+        geometry: firmware.blocks.geometry(),
+        low_watermark_blocks: config.ssd().gc.low_watermark_blocks,
+        collects: config.ssd().ftl.collects(),
+    }
 }
 
 /// An `op_ratio` from which on a per cent sign may be missing.
@@ -412,43 +424,6 @@ fn unfinished(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Opti
         format!(
             "write amplification is too low: {given:.0} bytes were given to the translation layer in the measured window, and \
              only {programmed:.0} were programmed before its end (measure a longer run, or after a run.warmup)"
-        )
-    })
-}
-
-/// Share of the blocks filled in the window that garbage collection may leave undone at its end without a warning.
-const DEBT_MAX: f64 = 0.1;
-
-/// The warning about blocks that the host filled and garbage collection has not yet reclaimed; none if they are few.
-fn collection_debt(window: &SsdFigures, pages_per_block: u32) -> Option<String> {
-    let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
-    let filled = window.ledger.programs() as f64 / f64::from(pages_per_block);
-    let is_notable = window.collection.victims > 0 && owed > 1 && owed as f64 > DEBT_MAX * filled;
-    is_notable.then(|| {
-        format!(
-            "collection fell behind: the drive had {owed} erased blocks fewer at the end of the measured window than at its \
-             start, and {filled:.1} were filled in it; a longer run has a higher write amplification (measure after a longer \
-             run.warmup)"
-        )
-    })
-}
-
-/// Difference between the halves of the measured window up to which write amplification counts as settled.
-const UNSETTLED_MIN: f64 = 0.05;
-/// Erases without which the halves differ by chance: over 256 victims in each their mean number of valid pages moves by a few
-/// percent at most.
-const SETTLING_ERASES_MIN: u64 = 512;
-
-/// The warning about a write amplification that still changes within the measured window.
-fn unsettled(window: &SsdFigures, page_bytes: u32) -> Option<String> {
-    let [first, second] = window.settling.split(window.written.host_bytes, window.ledger.programs())?;
-    let changes = (second / first - 1.0).abs() > UNSETTLED_MIN && window.settling.taken() >= SETTLING_ERASES_MIN;
-    let [first, second] = [first, second].map(|pages| pages * f64::from(page_bytes));
-    changes.then(|| {
-        format!(
-            "write amplification has not settled: it was {first:.2} over the first half of the bytes written in the measured \
-             window and {second:.2} over the second (a longer run.warmup, until doubling it changes nothing; or the \
-             workload itself changes)"
         )
     })
 }

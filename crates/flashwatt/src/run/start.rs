@@ -8,12 +8,13 @@ use crate::check::Shadow;
 use crate::clockless::Clockless;
 use crate::config::{self, Config, Flashsim, Precondition, Replay, Ssd as Settings};
 use crate::connector::{Completion, Next, Request, Workload};
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, Pace};
 use crate::energy::Series;
 use crate::error::{Error, Fault, Place};
 use crate::files::Image;
 use crate::firmware::Firmware;
 use crate::ftl::Steady;
+use crate::paced::Paced;
 use crate::probe::Probe;
 use crate::progress::{Progress, Watch};
 use crate::report::Report;
@@ -27,6 +28,8 @@ const STEADY_TURNOVERS: u64 = 4;
 /// The same from the steady state of greedy collection. Until then every block has been erased several times, too: the drive
 /// programs each page as often as the write amplification says.
 const NEAR_TURNOVERS: u64 = 1;
+/// Waves of writes at the drive's pace that end such a preparation: dies in step fall out of step in about 50. A wave fills one block of each die.
+const PACED_WAVES: u64 = 100;
 /// Separates the random draws of a start state from those of the run.
 const STEADY_SEED: u64 = 0x5eed_57a7e;
 /// A drive in its start state.
@@ -117,7 +120,7 @@ impl StartState {
                 let (bytes, seed) = (config.logical_bytes(), config.run.seed ^ STEADY_SEED);
                 let mut workload = workload::open_watched(workload, bytes, seed, watch.teller())?;
                 self.fill(workload.len_hint(), watch)?;
-                self.run_instantly(workload.as_mut(), watch)
+                self.run_instantly(workload.as_mut(), u64::MAX, watch)
             }
         }
     }
@@ -140,19 +143,24 @@ impl StartState {
     fn steady(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
         let (firmware, pages) = (&mut self.firmware, self.geometry.logical_units);
         watch.expect(Some(u64::from(pages)));
-        let known = firmware.ftl.fill_steady(&mut firmware.blocks, &mut self.array, &mut firmware.rng, watch)?;
+        let device = &config.ssd().device;
+        let pace = Pace::new(&device.timing, &device.nand, &device.host_link);
+        let known = firmware.ftl.fill_steady(&mut firmware.blocks, &mut self.array, &mut firmware.rng, pace, watch)?;
         let (turnovers, from) = match known {
             Steady::Known => return Ok(()),
             Steady::Near => (NEAR_TURNOVERS, "from that of greedy collection "),
             Steady::Unknown => (STEADY_TURNOVERS, ""),
         };
+        let wave = u64::from(self.geometry.dies) * u64::from(self.geometry.pages_per_block);
         let writes = turnovers * u64::from(pages);
+        let at_pace = writes.min(PACED_WAVES * wave) + self.firmware.rng.below(wave);
+        let at_once = writes.saturating_sub(PACED_WAVES * wave);
         match known {
             Steady::Unknown => {
                 self.firmware.on_huge_pages();
-                self.fill(Some(writes), watch)?;
+                self.fill(Some(at_once + at_pace), watch)?;
             }
-            _ => watch.expect(Some(u64::from(pages) + writes)),
+            _ => watch.expect(Some(at_once + at_pace)),
         }
         self.start.warnings.push(format!(
             "precondition `steady` was reached {from}by {turnovers} x {pages} uniform random writes without a clock: \
@@ -161,7 +169,7 @@ impl StartState {
         let unit_bytes = u64::from(self.geometry.unit_bytes);
         let mut workload = workload::synthetic::open(
             &config::Synthetic {
-                requests: writes,
+                requests: at_once + at_pace,
                 sizes: config::Sizes::all(unit_bytes),
                 align_bytes: unit_bytes,
                 range_bytes: config.logical_bytes(),
@@ -169,7 +177,33 @@ impl StartState {
             },
             config.run.seed ^ STEADY_SEED,
         );
-        self.run_instantly(workload.as_mut(), watch)
+        self.run_instantly(workload.as_mut(), at_once, watch)?;
+        self.run_at_pace(workload.as_mut(), pace, watch)
+    }
+
+    /// Carries out the requests of a workload of writes at the drive's pace. So the dies come into the phases of a long run.
+    fn run_at_pace(&mut self, workload: &mut dyn Workload, pace: Pace, watch: &mut Watch) -> Result<(), Error> {
+        self.firmware.blocks.withhold(self.geometry.withheld_blocks());
+        let done = self.run_paced(workload, pace, watch);
+        self.firmware.blocks.withhold(0);
+        done
+    }
+
+    fn run_paced(&mut self, workload: &mut dyn Workload, pace: Pace, watch: &mut Watch) -> Result<(), Error> {
+        let mut paced = Paced::new(&self.geometry, &mut self.firmware, &mut self.array, pace);
+        let mut operations = 0;
+        while let Next::Request(tag, request) = workload.next(0)? {
+            if let Some(upcoming) = workload.upcoming() {
+                paced.prefetch(&upcoming);
+            }
+            paced.write(&self.geometry.extent(&request)).map_err(|_| no_room())?;
+            workload.completed(&Completion::done(tag), 0);
+            watch.done(1)?;
+            watch.step(paced.operations() - operations)?;
+            operations = paced.operations();
+        }
+        paced.stop();
+        Ok(())
     }
 
     /// Writes what the file system of the workload holds before the run, in the order of addresses.
@@ -181,20 +215,21 @@ impl StartState {
             (image, _) => image,
         };
         let start_bytes = config.logical_bytes() - config.partition_bytes();
-        image.map_or(Ok(()), |image| self.run_instantly(&mut image.from(start_bytes), watch))
+        image.map_or(Ok(()), |image| self.run_instantly(&mut image.from(start_bytes), u64::MAX, watch))
     }
 
-    fn run_instantly(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {
+    /// Carries out the requests of a workload without a clock, at most so many.
+    fn run_instantly(&mut self, workload: &mut dyn Workload, most: u64, watch: &mut Watch) -> Result<(), Error> {
         self.firmware.blocks.withhold(self.geometry.withheld_blocks());
-        let done = self.run_clockless(workload, watch);
+        let done = self.run_clockless(workload, most, watch);
         self.firmware.blocks.withhold(0);
         done
     }
 
-    fn run_clockless(&mut self, workload: &mut dyn Workload, watch: &mut Watch) -> Result<(), Error> {
+    fn run_clockless(&mut self, workload: &mut dyn Workload, most: u64, watch: &mut Watch) -> Result<(), Error> {
         let mut clockless = Clockless::new(&self.geometry, &mut self.firmware, &mut self.array);
-        let (mut now, mut operations) = (0, 0);
-        loop {
+        let (mut now, mut operations, mut left) = (0, 0, most);
+        while left > 0 {
             match workload.next(now)? {
                 Next::Request(tag, request) => {
                     if let Some(upcoming) = workload.upcoming() {
@@ -206,6 +241,7 @@ impl StartState {
                     watch.done(1)?;
                     watch.step(clockless.operations() - operations)?;
                     operations = clockless.operations();
+                    left -= 1;
                 }
                 Next::WaitUntil(at) => now = at,
                 Next::Measure => {}
@@ -213,6 +249,7 @@ impl StartState {
                 Next::End => return Ok(()),
             }
         }
+        Ok(())
     }
 
     /// As [`Self::run`], under the shadow check if the options ask for it.
@@ -257,7 +294,7 @@ impl StartState {
             return Ok((self.replay(rules, config, options, workload, progress)?, probe));
         }
         self.firmware.keep_own_blocks()?;
-        let ssd = Ssd::new(config.ssd(), self.firmware, self.array, options.series(), probe);
+        let ssd = Ssd::new(config.ssd(), self.firmware, self.array, options.series(), probe).at_work();
         let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
         Ok((report, ssd.into_parts().0.probe))
     }
@@ -340,7 +377,7 @@ impl StartState {
         self.firmware.keep_own_blocks()?;
         self.firmware.keep_blocks_for_cuts()?;
         let probe = probe(&self.firmware, &self.array);
-        Ok((Ssd::new(config.ssd(), self.firmware, self.array, None, probe), self.start))
+        Ok((Ssd::new(config.ssd(), self.firmware, self.array, None, probe).at_work(), self.start))
     }
 
     /// The drive itself, at time 0, with a recording over time if any, and prepared for a number of requests, if that is known.
@@ -356,7 +393,7 @@ impl StartState {
     ) -> Result<(Ssd<P>, Start), Error> {
         self.expect(requests);
         self.firmware.keep_own_blocks()?;
-        Ok((Ssd::new(config.ssd(), self.firmware, self.array, series, probe), self.start))
+        Ok((Ssd::new(config.ssd(), self.firmware, self.array, series, probe).at_work(), self.start))
     }
 }
 

@@ -171,6 +171,14 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
+    /// The drive goes on with the collections that its start state has begun.
+    pub(crate) fn at_work(mut self) -> Self {
+        for die in (0..self.geometry.dies).map(DieId) {
+            self.controller.wake(die, &self.firmware);
+        }
+        self
+    }
+
     /// The flash operations under way.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
         self.controller.under_way()

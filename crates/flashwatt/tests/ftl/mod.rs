@@ -6,6 +6,7 @@ mod demand;
 mod dftl_studies;
 mod log_blocks;
 mod mapped_start;
+mod phases;
 mod rftl_studies;
 mod superblock;
 mod theory;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) mod frontier;
 pub(super) mod pages;
+mod phases;
 pub(super) mod steady;
 
 /// Which die a page is written to.

@@ -11,8 +11,10 @@ mod rebuild;
 use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
+use super::phases::Rules;
+use super::steady::Role;
 use crate::blocks::{BlockTable, Choice, NextCopy};
-use crate::device::{Array, DieSet, Geometry};
+use crate::device::{Array, DieSet, Geometry, Pace};
 use crate::error::Error;
 use crate::ftl::plan::{Chosen, Plan};
 use crate::ftl::{Allocation, Context, Setup, Steady};
@@ -146,11 +148,6 @@ impl Pages {
         }
     }
 
-    /// Collection starts when a die has fewer free blocks than this.
-    pub fn low_watermark(&self) -> u32 {
-        self.low_watermark
-    }
-
     /// What theory gives of the steady state: of whole pages alone, and under greedy collection.
     pub fn steady(&self) -> Steady {
         match self.policy_is_greedy {
@@ -158,6 +155,42 @@ impl Pages {
             true => Steady::Known,
             false => Steady::Near,
         }
+    }
+
+    /// What the phases of the dies depend on in a long run at this pace: all but the victims.
+    pub fn rules(&self, pace: Pace) -> Rules {
+        Rules {
+            dies: self.geometry.dies,
+            pages_per_block: self.geometry.pages_per_block,
+            low_watermark: self.low_watermark,
+            reserved: self.reserved,
+            separate_frontiers: self.separate_frontiers,
+            allocation: self.allocation,
+            valid: u64::from(self.geometry.logical_units),
+            pace,
+            victim_valid: 0.0,
+            rise: 0.0,
+        }
+    }
+
+    /// Takes over a block of a start state, the first `pages` pages of which are programmed.
+    pub fn take_over(&mut self, die: DieId, block: BlockId, pages: u32, role: Role, blocks: &mut BlockTable) {
+        let frontier = Frontier::behind(&self.geometry, block, pages);
+        let writes = &mut self.dies[die.idx()];
+        match role {
+            Role::Closed => {}
+            Role::Host => writes.host = frontier,
+            Role::Gc => writes.gc = frontier,
+            Role::Victim => {
+                blocks.condemn(block);
+                writes.job = Some(GcJob::new(block, Cause::Gc));
+            }
+        }
+    }
+
+    /// Begins with this die.
+    pub fn begin_with(&mut self, die: DieId) {
+        self.next_die = die.0;
     }
 
     /// Which die a page is written to.

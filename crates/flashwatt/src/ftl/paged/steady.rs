@@ -4,12 +4,14 @@
 //! Mean-field greedy: victims have j valid pages. A block of b pages is filled, loses pages one by one and is collected at
 //! j. In the steady state a block has i valid pages with probability b·ρ / (i·(b − j)) for j < i ≤ b, ρ being the share of
 //! the programmed pages that are valid; and b·ρ·(H_b − H_j) / (b − j) = 1 gives j. Within 0.1 % of brute force in
-//! write amplification at 128 pages per block (Van Houdt 2013; Desnoyers 2012).
+//! write amplification at 128 pages per block (Van Houdt 2013; Desnoyers 2012). What is not closed (frontiers, victims, free blocks)
+//! is that of a drive in full work: [`super::phases`].
 
 use super::Allocation;
 use super::pages::Pages;
+use super::phases::{Phase, Phases, Rules, Victim, WAVES};
 use crate::blocks::{BlockTable, Scatter};
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, Pace};
 use crate::error::Error;
 use crate::ftl::flat_map::FlatMap;
 use crate::mem::prefetch;
@@ -46,52 +48,47 @@ pub(in crate::ftl) struct Drive<'a> {
     pub rng: &'a mut Rng,
 }
 
-/// Lays the steady state down on a fresh drive, fills its map, and leaves the low watermark of free blocks on each die. `watch`
-/// counts the pages and may end the work. `by_formula`: the map and the table of blocks know the pages by a formula. It takes no
-/// time and memory for each page, but each first look-up of a page takes longer. The state is the same.
+/// Lays the steady state down on a fresh drive and fills its map. Frontiers, free blocks and victims are those of a drive in the middle of
+/// endless writes at this pace ([`Phases`]). `watch` counts the pages and may end the work. `by_formula`: the map and the table of blocks
+/// know the pages by a formula. It takes no time and memory for each page, but each first look-up of a page takes longer. The state
+/// is the same.
 pub(in crate::ftl) fn lay_down(
     geometry: &Geometry,
-    pages: &Pages,
+    pages: &mut Pages,
     drive: Drive,
+    pace: Pace,
     by_formula: bool,
     watch: &mut Watch,
 ) -> Result<(), Error> {
     let Drive { map, blocks, array, rng } = drive;
-    let logical = u64::from(geometry.logical_units);
-    let dies = u64::from(geometry.dies);
+    let (allocation, logical) = (pages.allocation(), u64::from(geometry.logical_units));
+    let Shares { dies, victim_valid, next_die } = shares(geometry, pages.rules(pace), rng);
     let mut lpns = Scattered::new(logical);
     let mut scatters = Vec::new();
-    for die in (0..geometry.dies).map(DieId) {
-        // A die holds as many pages as every other one, of all or of its own: each of the drive's number of dies.
-        let (valid, first, stride) = match pages.allocation() {
-            Allocation::Dynamic => (logical * u64::from(die.0 + 1) / dies - logical * u64::from(die.0) / dies, 0, 1),
-            Allocation::Static => ((logical + dies - 1 - u64::from(die.0)) / dies, die.0, geometry.dies),
+    for (die, share) in (0..geometry.dies).map(DieId).zip(&dies) {
+        let (first, stride) = match allocation {
+            Allocation::Dynamic => (0, 1),
+            Allocation::Static => (die.0, geometry.dies),
         };
-        if pages.allocation() == Allocation::Static {
-            lpns = Scattered::new(valid);
+        if allocation == Allocation::Static {
+            lpns = Scattered::new(share.valid);
         }
-        if pages.allocation() == Allocation::Static || die.0 == 0 {
+        if allocation == Allocation::Static || die.0 == 0 {
             scatters.push(Scatter { n: lpns.n as u32, step: lpns.step as u32 });
         }
-        let used = geometry.blocks_per_die - geometry.withheld_blocks() - pages.low_watermark();
-        let mut counts = fill_levels(geometry.pages_per_block, used as usize, valid, rng);
-        for block in geometry.blocks_of(die).take(used as usize) {
-            let Some(count) = counts.pop() else { break };
-            array.lay_down(block, geometry.pages_per_block);
-            // Selection sampling: exactly `count` pages are valid, all choices equally likely.
-            let (mut left, mut rest) = (count, geometry.pages_per_block);
-            let mut is_valid = || {
-                let is_valid = rng.below(u64::from(rest)) < u64::from(left);
-                rest -= 1;
-                left -= u32::from(is_valid);
-                is_valid
-            };
+        let contents = share.contents(geometry.pages_per_block, victim_valid, rng);
+        let mut own = geometry.blocks_of(die);
+        for content in contents {
+            let Some(block) = own.next() else { break };
+            let Content { programmed, valid, .. } = content;
+            array.lay_down(block, programmed);
+            let mut picks = Picks::new(&content, rng);
             if by_formula {
-                blocks.lay_down_valid(block, geometry.pages_per_block, |_| is_valid());
+                blocks.lay_down_valid(block, programmed, |_| picks.is_valid());
             } else {
                 let map = map.entries();
-                blocks.lay_down(block, geometry.pages_per_block, |ppn| {
-                    is_valid().then(|| {
+                blocks.lay_down(block, programmed, |ppn| {
+                    picks.is_valid().then(|| {
                         prefetch(map, (first + stride * lpns.ahead()) as usize);
                         let lpn = Lpn(first + stride * lpns.next());
                         map[lpn.idx()] = ppn.0 + 1;
@@ -99,21 +96,170 @@ pub(in crate::ftl) fn lay_down(
                     })
                 });
             }
-            watch.step(u64::from(geometry.pages_per_block - count))?;
-            watch.done(u64::from(count))?;
+            pages.take_over(die, block, programmed, content.role, blocks);
+            watch.step(u64::from(programmed - valid))?;
+            watch.done(u64::from(valid))?;
         }
     }
+    pages.begin_with(DieId(next_die));
     if by_formula {
         map.start(blocks.start_scattered(scatters));
     }
     Ok(())
 }
 
-/// Numbers of valid pages of `blocks` blocks, in random order, with the sum `valid`.
-fn fill_levels(b: u32, blocks: usize, valid: u64, rng: &mut Rng) -> Vec<u32> {
-    let mean = valid as f64 / blocks as f64;
-    let j = greedy_victim_valid(b, mean / f64::from(b));
-    let cumulative = cumulative_shares(b, j);
+/// What the dies hold.
+struct Shares {
+    dies: Vec<DieShare>,
+    /// Valid pages of a victim, on average.
+    victim_valid: f64,
+    next_die: u32,
+}
+
+/// What a die holds.
+#[derive(Clone, Copy)]
+struct DieShare {
+    /// Valid pages, in all of its blocks.
+    valid: u64,
+    /// Closed blocks that are no victims.
+    closed: u32,
+    /// Valid pages in these.
+    in_closed: u64,
+    /// Pages programmed in the open block for the host (or for both), and in the one for copies; 0 if there is none.
+    host: u32,
+    gc: u32,
+    victim: Option<Victim>,
+}
+
+/// What is in a block, and the block's role.
+struct Content {
+    programmed: u32,
+    /// Valid pages before the collection of a victim has begun.
+    valid_at_first: u32,
+    valid: u32,
+    role: Role,
+}
+
+/// The role of a block that has been laid down.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::ftl) enum Role {
+    /// Fully programmed.
+    Closed,
+    /// The host writes to it (and copies too, if they share one).
+    Host,
+    /// Copies are written to it.
+    Gc,
+    /// It is being collected.
+    Victim,
+}
+
+/// Draws which pages of a block are valid: selection sampling, all choices equally likely. Of a victim the first ones are copied already.
+struct Picks<'a> {
+    rng: &'a mut Rng,
+    left: u32,
+    rest: u32,
+    copied: u32,
+}
+
+impl<'a> Picks<'a> {
+    fn new(content: &Content, rng: &'a mut Rng) -> Self {
+        let Content { programmed, valid_at_first, valid, .. } = *content;
+        Picks { rng, left: valid_at_first, rest: programmed, copied: valid_at_first - valid }
+    }
+
+    /// Whether the next page is valid.
+    fn is_valid(&mut self) -> bool {
+        let was_valid = self.rng.below(u64::from(self.rest)) < u64::from(self.left);
+        self.rest -= 1;
+        self.left -= u32::from(was_valid);
+        let is_copied = was_valid && self.copied > 0;
+        self.copied -= u32::from(is_copied);
+        was_valid && !is_copied
+    }
+}
+
+/// Draws what the dies hold: first with the victims of a drive without open blocks, for a few waves, then with those of the closed blocks
+/// that it has on average.
+fn shares(geometry: &Geometry, rules: Rules, rng: &mut Rng) -> Shares {
+    const WAVES_AT_FIRST: u64 = 4;
+    let blocks = geometry.blocks_per_die - geometry.withheld_blocks();
+    let (dies, b) = (f64::from(geometry.dies), f64::from(geometry.pages_per_block));
+    let mut closed = dies * f64::from(blocks - rules.low_watermark);
+    let mut valid = rules.valid as f64;
+    let mut shares = Vec::new();
+    let mut next_die = 0;
+    for waves in [WAVES_AT_FIRST, WAVES] {
+        let victim_valid = |valid: f64| greedy_victim_valid(geometry.pages_per_block, valid / (closed * b));
+        let (at, above) = (victim_valid(valid), victim_valid((valid + dies).min(closed * b)));
+        let rules = Rules { victim_valid: at, rise: above - at, ..rules.clone() };
+        let phases = Phases::after(waves, &rules, rng);
+        shares = DieShare::of_all(&phases.dies, &rules, blocks);
+        closed = shares.iter().map(|share| f64::from(share.closed)).sum::<f64>().max(1.0);
+        valid = shares.iter().map(|share| share.in_closed as f64).sum();
+        next_die = phases.next_die;
+    }
+    let victim_valid = greedy_victim_valid(geometry.pages_per_block, (valid / (closed * b)).min(1.0));
+    Shares { dies: shares, victim_valid, next_die }
+}
+
+impl DieShare {
+    /// A die holds as many pages as every other one, of all or of its own (each of the drive's number of dies), and its surplus.
+    fn of_all(phases: &[Phase], rules: &Rules, blocks: u32) -> Vec<DieShare> {
+        let (logical, dies) = (rules.valid, u64::from(rules.dies));
+        let most = 0.9 * f64::from(rules.pages_per_block); // a die has room for a block more than its own pages
+        let surplus: Vec<f64> = phases.iter().map(|phase| phase.surplus.clamp(-most, most)).collect();
+        let mean = surplus.iter().sum::<f64>() / surplus.len() as f64;
+        let (mut sum, mut before) = (0.0, 0);
+        let valid = surplus.iter().zip(1..).map(|(surplus, die)| {
+            sum += surplus - mean;
+            let upto =
+                if die == dies { logical } else { ((logical * die / dies) as f64 + sum.round()).max(0.0) as u64 };
+            let own = upto.saturating_sub(before);
+            before = upto.max(before);
+            own
+        });
+        let of_address = |die: u64| (logical + dies - 1 - die) / dies;
+        let valid: Vec<u64> = match rules.allocation {
+            Allocation::Dynamic => valid.collect(),
+            Allocation::Static => (0..dies).map(of_address).collect(),
+        };
+        phases.iter().zip(valid).map(|(phase, valid)| DieShare::new(phase, valid, rules, blocks)).collect()
+    }
+
+    fn new(phase: &Phase, valid: u64, rules: &Rules, blocks: u32) -> DieShare {
+        let written = |left: u32| if left == 0 { 0 } else { rules.pages_per_block - left };
+        let (host, gc) = (written(phase.host_left), written(phase.gc_left));
+        let open = u32::from(phase.host_left > 0) + u32::from(phase.gc_left > 0);
+        let taken = phase.free + open + u32::from(phase.victim.is_some());
+        let elsewhere = u64::from(host + gc + phase.victim.map_or(0, |victim| victim.left));
+        let closed = blocks.saturating_sub(taken);
+        match valid.checked_sub(elsewhere) {
+            Some(in_closed) if in_closed < u64::from(closed) * u64::from(rules.pages_per_block) => {
+                DieShare { valid, closed, in_closed, host, gc, victim: phase.victim }
+            }
+            // So few spare blocks do not allow for a drive in full work: a die at rest.
+            _ => {
+                let closed = blocks - rules.low_watermark;
+                DieShare { valid, closed, in_closed: valid, host: 0, gc: 0, victim: None }
+            }
+        }
+    }
+
+    /// The contents of its blocks that are not free.
+    fn contents(&self, pages_per_block: u32, victim_valid: f64, rng: &mut Rng) -> Vec<Content> {
+        let block = |role, programmed, valid_at_first, valid| Content { programmed, valid_at_first, valid, role };
+        let levels = fill_levels(pages_per_block, self.closed as usize, self.in_closed, victim_valid, rng);
+        let closed = levels.into_iter().map(|valid| block(Role::Closed, pages_per_block, valid, valid));
+        let open = [(Role::Host, self.host), (Role::Gc, self.gc)].into_iter().filter(|(_, pages)| *pages > 0);
+        let open = open.map(|(role, pages)| block(role, pages, pages, pages));
+        let victim = self.victim.map(|Victim { valid, left }| block(Role::Victim, pages_per_block, valid, left));
+        closed.chain(open).chain(victim).collect()
+    }
+}
+
+/// Numbers of valid pages of `blocks` blocks, in random order, with the sum `valid`. Victims have `victim_valid` on average.
+fn fill_levels(b: u32, blocks: usize, valid: u64, victim_valid: f64, rng: &mut Rng) -> Vec<u32> {
+    let cumulative = cumulative_shares(b, victim_valid);
     let total = cumulative[b as usize];
     let mut level = 1;
     let mut levels: Vec<u32> = (0..blocks)
@@ -247,12 +393,14 @@ mod tests {
         by_formula: bool,
     ) -> (FlatMap, BlockTable, u64) {
         let ssd = config.ssd();
-        let pages = Pages::new(allocation, false, &ssd.ftl_setup(), geometry);
+        let mut pages = Pages::new(allocation, false, &ssd.ftl_setup(), geometry);
         let mut array = Array::new(geometry.clone(), ssd.device.nand.program_order);
         let (mut map, mut blocks, mut rng) = (FlatMap::new(geometry), BlockTable::new(geometry.clone()), Rng::new(7));
         let drive = Drive { map: &mut map, blocks: &mut blocks, array: &mut array, rng: &mut rng };
         let mut go_on = |_: &crate::progress::Progress| true;
-        lay_down(geometry, &pages, drive, by_formula, &mut Watch::new(&mut go_on)).expect("nobody ends the work");
+        let pace = Pace::new(&ssd.device.timing, &ssd.device.nand, &ssd.device.host_link);
+        let mut watch = Watch::new(&mut go_on);
+        lay_down(geometry, &mut pages, drive, pace, by_formula, &mut watch).expect("nobody ends the work");
         (map, blocks, rng.bits())
     }
 
@@ -290,7 +438,8 @@ mod tests {
     fn levels_sum_to_the_valid_pages() {
         let mut rng = Rng::new(1);
         for (blocks, valid) in [(100, 9_000), (7919, 800_000), (50, 6_400), (50, 0)] {
-            let levels = fill_levels(128, blocks, valid, &mut rng);
+            let victim_valid = greedy_victim_valid(128, valid as f64 / (128 * blocks) as f64);
+            let levels = fill_levels(128, blocks, valid, victim_valid, &mut rng);
             assert_eq!(levels.iter().map(|&l| u64::from(l)).sum::<u64>(), valid);
             assert!(levels.iter().all(|&l| l <= 128));
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::blocks::{BlockTable, StartPages};
 use crate::connector::Extent;
 use crate::device::spare::Found;
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, Pace};
 use crate::error::Error;
 use crate::ftl::flat_map::FlatMap;
 pub use crate::ftl::paged::pages::spare_blocks_per_die;
@@ -266,6 +266,7 @@ impl Ftl for PageFtl {
         blocks: &mut BlockTable,
         array: &mut Array,
         rng: &mut Rng,
+        pace: Pace,
         watch: &mut Watch,
     ) -> Result<Steady, Error> {
         let steady = self.pages.steady();
@@ -276,7 +277,7 @@ impl Ftl for PageFtl {
                 blocks.on_huge_pages();
             }
             let drive = steady::Drive { map: &mut self.map, blocks, array, rng };
-            steady::lay_down(&self.geometry, &self.pages, drive, by_formula, watch)?;
+            steady::lay_down(&self.geometry, &mut self.pages, drive, pace, by_formula, watch)?;
         }
         Ok(steady)
     }
