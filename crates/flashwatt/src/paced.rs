@@ -24,6 +24,8 @@ pub struct Paced<'a> {
     now: Nanos,
     /// The end of the last operation of each die.
     free_at: Vec<Nanos>,
+    /// The end of the last step of each die's background work: it may program pages of the map on other dies.
+    stepped_at: Vec<Nanos>,
     /// The dies that may have background work.
     due: DieSet,
     events: BinaryHeap<Reverse<(Nanos, Event)>>,
@@ -52,6 +54,7 @@ impl<'a> Paced<'a> {
             pace,
             now: 0,
             free_at: vec![0; geometry.dies as usize],
+            stepped_at: vec![0; geometry.dies as usize],
             due: DieSet::all(geometry.dies),
             events: (0..geometry.dies).map(|die| Reverse((0, Event::Die(DieId(die))))).collect(),
             writes: 0,
@@ -116,9 +119,9 @@ impl<'a> Paced<'a> {
         Some(Made::Progress)
     }
 
-    /// The next step of the background work of a die that does nothing.
+    /// The next step of the background work of a die that does nothing, if the last one has ended.
     fn step(&mut self, die: DieId) {
-        if self.free_at[die.idx()] > self.now || !self.due.has(die) {
+        if self.free_at[die.idx()].max(self.stepped_at[die.idx()]) > self.now || !self.due.has(die) {
             return;
         }
         if !self.firmware.ftl.wants_background(die, &self.firmware.blocks) {
@@ -128,7 +131,11 @@ impl<'a> Paced<'a> {
         if self.firmware.plan.ops().is_empty() {
             self.due.remove(die); // it waits for something, and is woken
         }
-        self.carry_out();
+        let end = self.carry_out();
+        self.stepped_at[die.idx()] = end;
+        if end > self.free_at[die.idx()] {
+            self.events.push(Reverse((end, Event::Die(die))));
+        }
     }
 
     /// Carries out the plan. Returns the time at which its last operation ends.
@@ -192,7 +199,8 @@ impl<'a> Paced<'a> {
     fn wake(&mut self, die: DieId) {
         if !self.due.has(die) {
             self.due.add(die);
-            self.events.push(Reverse((self.free_at[die.idx()].max(self.now), Event::Die(die))));
+            let at = self.free_at[die.idx()].max(self.stepped_at[die.idx()]).max(self.now);
+            self.events.push(Reverse((at, Event::Die(die))));
         }
     }
 }
