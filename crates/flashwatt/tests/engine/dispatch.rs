@@ -99,7 +99,8 @@ fn data_goes_before_programs() {
     }
 }
 
-/// Saturated reads: with commands first they come within 3 % of the limit of dies and buses, at any bus speed.
+/// Saturated reads: with commands first they come within 3 % of the limit of dies and buses, at any bus speed. Nothing is collected:
+/// the drive was filled in order.
 #[test]
 fn saturated_reads_reach_the_bounds() {
     let (channels, ways, command_ns, read_ns) = (8.0f64, 4.0, 300.0, 50_000.0);
@@ -114,6 +115,7 @@ fn saturated_reads_reach_the_bounds() {
                 "workload.uniform.queue_depth=1024".to_string(),
                 "workload.uniform.read_fraction=1".to_string(),
                 "workload.uniform.requests=30000".to_string(),
+                "run.precondition=filled".to_string(),
                 "run.warmup.requests=3000".to_string(),
                 "run.measure.requests=20000".to_string(),
             ];

@@ -32,34 +32,34 @@ fn write(at: Nanos, page: u64) -> Request {
     Request::new(at, RequestKind::Write, page * PAGE, PAGE)
 }
 
-/// The first write is on flash at 1 ms, and a collection has read a page since. Then three writes come: at 1.2 ms one of them is being
-/// programmed, and so is the copy on the other die. Each of the two torn pages is alone in its block. The recovery reads the spare
-/// areas of 512 pages of each die, 512 × (50,000 + 400) ns, and erases these blocks on both dies at once, 3,500,000 + 400 ns. Its energy
-/// is what the drive's account grows by.
+/// Writes fill a block of each die of an empty drive. Then three writes come at 10 ms: at 10.2 ms one page is being programmed on each die,
+/// and the third waits. Each of the two torn pages is alone in its block. The recovery reads the spare areas of 512 pages of each die,
+/// 512 × (50,000 + 400) ns, and erases these blocks on both dies at once, 3,500,000 + 400 ns. Its energy is what the drive's account grows
+/// by.
 #[test]
 fn a_cut_by_hand() {
-    let mut drive = cuttable(&small_drive(&[]));
-    let first = send(&mut drive, write(0, 1));
-    assert_eq!(advance(&mut drive, 1_000_000).iter().map(|done| done.tag.0).collect::<Vec<_>>(), [first]);
-    let lost = [2, 3, 4].map(|page| send(&mut drive, write(1_000_000, page)));
-    let later = send(&mut drive, write(9_000_000, 5));
-    assert!(advance(&mut drive, 1_200_000).is_empty());
+    let mut drive = cuttable(&small_drive(&["run.precondition=empty"]));
+    (0..32).for_each(|page| drop(send(&mut drive, write(0, page))));
+    assert_eq!(advance(&mut drive, 10_000_000).len(), 32);
+    let lost = [2, 3, 4].map(|page| send(&mut drive, write(10_000_000, page)));
+    let later = send(&mut drive, write(18_000_000, 5));
+    assert!(advance(&mut drive, 10_200_000).is_empty());
     let before_j = drive.energy_j();
     let cut = drive.cut().expect("its power can be cut");
     assert_eq!(cut.lost.iter().map(|done| done.tag.0).collect::<Vec<_>>(), lost);
-    assert!(cut.lost.iter().all(|done| (done.submitted_ns, done.end_ns) == (1_000_000, 1_200_000)));
+    assert!(cut.lost.iter().all(|done| (done.submitted_ns, done.end_ns) == (10_000_000, 10_200_000)));
     let outcome = cut.cut.outcome;
-    assert_eq!((cut.cut.at_ns, cut.cut.operations, cut.cut.requests_lost), (1_200_000, 2, 3));
+    assert_eq!((cut.cut.at_ns, cut.cut.operations, cut.cut.requests_lost), (10_200_000, 32, 3));
     assert_eq!((outcome.torn_pages, outcome.lost_units, outcome.rolled_back_units), (2, 0, 3));
     assert_eq!(outcome.cost.recovery_ns, 512 * 50_400 + 3_500_400);
     assert_close(drive.energy_j(), before_j, "a cut takes no energy");
-    let end = 1_200_000 + outcome.cost.recovery_ns;
-    assert!(advance(&mut drive, 8_000_000).is_empty());
+    let end = 10_200_000 + outcome.cost.recovery_ns;
+    assert!(advance(&mut drive, 17_000_000).is_empty());
     let done = advance(&mut drive, end);
-    assert!(done.is_empty(), "the request of 9 ms waits for the end of the recovery: {done:?}");
+    assert!(done.is_empty(), "the request of 18 ms waits for the end of the recovery: {done:?}");
     let done = advance(&mut drive, 100_000_000);
     assert_eq!(done.len(), 1);
-    assert_eq!((done[0].tag.0, done[0].submitted_ns), (later, 9_000_000));
+    assert_eq!((done[0].tag.0, done[0].submitted_ns), (later, 18_000_000));
     assert!(done[0].end_ns > end);
 }
 

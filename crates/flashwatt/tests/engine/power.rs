@@ -513,7 +513,12 @@ fn too_many_bins_are_an_error() {
     let run = |sets: &[&str], ns| flashwatt::run(&preset("limit", sets), &series(ns), &mut |_| true);
     let error = run(&["run.measure.seconds=1"], 99).expect_err("more than 10^7 bins");
     assert!(matches!(error, Error::Config(_)) && error.to_string().contains(&BINS_MAX.to_string()), "{error}");
-    let idle = ["workload.uniform.requests=3", "workload.uniform.rate_per_s=1", "device.blocks_per_plane=64"];
+    let idle = [
+        "workload.uniform.requests=3",
+        "workload.uniform.rate_per_s=1",
+        "device.blocks_per_plane=64",
+        "run.precondition=filled", // no collection, of which the run would look at its series
+    ];
     let report = run(&idle, 100).expect("the run itself is sound");
     assert!(report.status.starts_with("failed: ") && report.status.contains("too many bins"), "{}", report.status);
     assert!(report.series.is_none() && report.workload.requests == 3);

@@ -130,7 +130,7 @@ fn the_drain_is_priced_anew() {
         let warnings = report["warnings"].as_array().expect("a list");
         warnings.iter().any(|text| text.as_str().is_some_and(|text| text.contains("the figures leave out work")))
     };
-    let buffer = ["write_buffer.bytes=4194304", "run.measure.requests=150"];
+    let buffer = ["write_buffer.bytes=4194304", "run.measure.requests=150", "run.precondition=filled"];
     let awake = ["energy.controller.idle_ma=0", "energy.dram.idle_ma=0", "energy.nand.idle_ma=0"];
     let (json, fresh) = (report("energysim", &buffer), report("energysim", &[&buffer[..], &awake].concat()));
     let shares = [&json, &fresh].map(|json| {
