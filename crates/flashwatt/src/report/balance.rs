@@ -44,13 +44,24 @@ impl Balance<'_> {
         f64::from(self.geometry.pages_per_block) * (f64::from(self.geometry.dies) / 6.0).sqrt()
     }
 
-    /// Pages of the host that were programmed beyond those for which collection has made room by the copies of the window; none if
-    /// it has copied without choosing a victim.
+    /// Whether collection works, or should: the drive began the window without more erased blocks than it keeps.
+    fn is_at_work(&self) -> bool {
+        let (window, kept) = (self.window, self.geometry.dies * self.low_watermark_blocks);
+        let is_due =
+            || window.ledger.pages(OpKind::Program, Cause::Gc) > 0 || window.free_blocks_start <= u64::from(kept);
+        window.collection.victims > 0 || (self.collects && is_due())
+    }
+
+    /// Pages of the host that were programmed beyond those for which collection has made room: by the copies of the window, or by its
+    /// erases where it has chosen no victim. `None` if that cannot be said.
     fn owed(&self) -> Option<f64> {
-        let programmed = |cause| self.window.ledger.pages(OpKind::Program, cause) as f64;
-        match (self.copies_per_page(), programmed(Cause::Gc)) {
-            (_, 0.0) if self.window.collection.victims == 0 => Some(programmed(Cause::Host)),
-            (Some(copies), copied) if copies > 0.0 => Some(programmed(Cause::Host) - copied / copies),
+        let ledger = &self.window.ledger;
+        let of = |kind, cause| ledger.pages(kind, cause) as f64;
+        let (host, copied) = (of(OpKind::Program, Cause::Host), of(OpKind::Program, Cause::Gc));
+        let erased = of(OpKind::Erase, Cause::Gc) * f64::from(self.geometry.pages_per_block);
+        match self.copies_per_page() {
+            None if self.window.collection.victims == 0 => Some(host - (erased - copied).max(0.0)),
+            Some(copies) if copies > 0.0 => Some(host - copied / copies),
             _ => None,
         }
     }
@@ -68,7 +79,9 @@ impl Balance<'_> {
         let owed = window.free_blocks_start.saturating_sub(window.free_blocks_end);
         let filled = window.ledger.programs() as f64 / f64::from(self.geometry.pages_per_block);
         let is_chance = self.collects && self.owed().is_some_and(|owed| owed < DEVIATIONS * self.by_chance());
-        let is_notable = window.collection.victims > 0 && owed > 1 && owed as f64 > DEBT_MAX * filled && !is_chance;
+        // Dies that collect in step take one block each before the first of them chooses a victim.
+        let is_behind = window.collection.victims > 0 || (self.is_at_work() && owed > u64::from(self.geometry.dies));
+        let is_notable = is_behind && owed > 1 && owed as f64 > DEBT_MAX * filled && !is_chance;
         is_notable.then(|| {
             format!(
                 "collection fell behind: the drive had {owed} erased blocks fewer at the end of the measured window than at its \
@@ -81,13 +94,11 @@ impl Balance<'_> {
     /// The warning about a window that holds a part of a wave of collections.
     pub(super) fn part_of_a_wave(&self) -> Option<String> {
         let (window, programs) = (self.window, self.window.ledger.programs() as f64);
-        let is_at_work = window.collection.victims > 0
-            || window.free_blocks_start <= u64::from(self.geometry.dies * self.low_watermark_blocks);
         let owed = self.owed().filter(|owed| owed.abs() > DEVIATIONS * self.by_chance())?;
         let host_pages = window.written.host_bytes as f64 / f64::from(self.geometry.page_bytes());
         let copies = self.copies_per_page().map(|copies| copies * owed);
         let is_little = copies.is_some_and(|copies| copies.abs() <= EFFECT_MAX * programs);
-        if !self.collects || !is_at_work || is_little || host_pages == 0.0 {
+        if !self.collects || !self.is_at_work() || is_little || host_pages == 0.0 {
             return None;
         }
         let (dies, pages) = (self.geometry.dies, self.geometry.pages_per_block);
