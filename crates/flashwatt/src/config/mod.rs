@@ -155,6 +155,14 @@ impl Config {
         Config { drive: drive.clone(), host: None, ..self.clone() }.sealed()
     }
 
+    /// The same with random draws of its own for a member of an array: members that begin alike would collect at the same time. The first
+    /// one keeps the seed of the run.
+    pub(crate) fn of_member(&self, place: usize) -> Config {
+        const APART: u64 = 0x9e37_79b9_7f4a_7c15;
+        let seed = self.run.seed ^ (place as u64).wrapping_mul(APART);
+        Config { run: Run { seed, ..self.run.clone() }, ..self.clone() }.sealed()
+    }
+
     /// The same with another start state.
     pub(crate) fn starting(&self, precondition: Precondition) -> Config {
         let run = Run { precondition, ..self.run.clone() };

@@ -73,7 +73,7 @@ pub(super) fn array_of_ssds(
     array_of(config, array, |of_drive| StartState::watched(of_drive, progress)?.into_ssd(of_drive, None, requests, ()))
 }
 
-/// The members of an array, each laid down by its own configuration. A spare holds nothing.
+/// The members of an array, each laid down by its own configuration and with draws of its own. A spare holds nothing.
 fn array_of<D: Device>(
     config: &Config,
     array: &Array,
@@ -87,7 +87,7 @@ fn array_of<D: Device>(
             devices.push(None);
             continue;
         };
-        let of_drive = config.of_drive(drive);
+        let of_drive = config.of_drive(drive).of_member(place);
         let is_spare = failed == Some(place);
         let of_drive = if is_spare { of_drive.starting(Precondition::Empty) } else { of_drive };
         let (device, of_member) = lay_down(&of_drive)?;

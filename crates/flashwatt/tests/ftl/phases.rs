@@ -71,6 +71,16 @@ fn seeds_begin_at_different_instants() {
     assert!(least > 1.2 && most > 1.2 * least, "neither in step nor all alike: {found:?}");
 }
 
+/// The members of an array do not collect at the same time: in a quarter of a wave they copy different numbers of pages.
+#[test]
+fn members_of_an_array_begin_at_different_instants() {
+    let report = window(WAVE, 0, 1, &["array.members=4"]);
+    let json = serde_json::to_value(&report).expect("JSON");
+    let members = json["members"].as_array().expect("its members");
+    let copies: BTreeSet<u64> = members.iter().filter_map(|of| of["flash"]["programs"]["gc"].as_u64()).collect();
+    assert_eq!(copies.len(), 4, "{copies:?}");
+}
+
 /// A drive that was filled in the order of addresses collects in step. A window with a part of a wave says so, one of many waves need not;
 /// and a drive in the phases of a long run does not.
 #[test]
