@@ -32,6 +32,7 @@ const NEAR_TURNOVERS: u64 = 1;
 const PACED_WAVES: u64 = 100;
 /// Separates the random draws of a start state from those of the run.
 const STEADY_SEED: u64 = 0x5eed_57a7e;
+
 /// A drive in its start state.
 pub struct StartState {
     geometry: Geometry,
@@ -163,8 +164,8 @@ impl StartState {
             _ => watch.expect(Some(at_once + at_pace)),
         }
         self.start.warnings.push(format!(
-            "precondition `steady` was reached {from}by {turnovers} x {pages} uniform random writes without a clock: \
-             theory gives it for page mapping in whole pages with greedy collection only"
+            "precondition `steady` was reached {from}by {turnovers} x {pages} uniform random writes, the last {at_pace} of them at \
+             the drive's pace: theory gives it for page mapping in whole pages with greedy collection only"
         ));
         let unit_bytes = u64::from(self.geometry.unit_bytes);
         let mut workload = workload::synthetic::open(
