@@ -39,7 +39,9 @@ fn write(at: Nanos, page: u64) -> Request {
 #[test]
 fn a_cut_by_hand() {
     let mut drive = cuttable(&small_drive(&["run.precondition=empty"]));
-    (0..32).for_each(|page| drop(send(&mut drive, write(0, page))));
+    for page in 0..32 {
+        send(&mut drive, write(0, page));
+    }
     assert_eq!(advance(&mut drive, 10_000_000).len(), 32);
     let lost = [2, 3, 4].map(|page| send(&mut drive, write(10_000_000, page)));
     let later = send(&mut drive, write(18_000_000, 5));
