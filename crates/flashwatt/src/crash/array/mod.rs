@@ -99,9 +99,9 @@ impl<W: Workload> Powered<W, FollowedArray> {
             return Err(fault.expected("[array]").into());
         };
         let (mut devices, mut unit_bytes) = (Vec::new(), Vec::new());
-        for drive in array.places() {
+        for (place, drive) in array.places().enumerate() {
             let member = drive.map(|drive| {
-                let of_drive = Arc::new(config.of_drive(drive));
+                let of_drive = Arc::new(config.of_drive(drive).of_member(place));
                 let (mut ssd, _) = cuttable(&of_drive, Bug::None, progress)?;
                 ssd.flash.accounts.probe.follow_changes();
                 unit_bytes.push(Some(of_drive.map_unit_bytes()));
