@@ -36,7 +36,20 @@ impl Balance<'_> {
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let debt = self.debt();
         let part = if debt.is_none() { self.part_of_a_wave() } else { None };
-        debt.into_iter().chain(part).chain(self.unsettled())
+        debt.into_iter().chain(part).chain(self.unsettled()).chain(self.left_over())
+    }
+
+    /// The warning about collections in a window without writes: they were under way when it began.
+    fn left_over(&self) -> Option<String> {
+        let ledger = &self.window.ledger;
+        let copied = ledger.pages(OpKind::Program, Cause::Gc);
+        let has_no_writes = self.window.written.host_bytes == 0 && ledger.pages(OpKind::Program, Cause::Host) == 0;
+        (self.collects && has_no_writes && copied > 0).then(|| {
+            format!(
+                "collections from before the measured window went on in it, {copied} pages of them, and reads waited for these; the host \
+                 wrote nothing (a longer run.warmup leaves them out, or run.precondition = \"filled\")"
+            )
+        })
     }
 
     /// Pages by which the room that dies out of step owe differs between the ends of a window.

@@ -155,6 +155,19 @@ fn collection_that_falls_behind() {
     assert!(!steady.0 && (steady.1 / late.1 - 1.0).abs() < 0.03, "{steady:?} {late:?}");
 }
 
+/// Reads after endless writes wait for the collections that these have left; a warm-up takes them in.
+#[test]
+fn collections_from_before_reads() {
+    let warned = |start: &str, warmup: &str| {
+        let reads =
+            ["workload.uniform.read_fraction=1", "workload.uniform.requests=90000", "run.measure.requests=2000"];
+        warns(&run(&[&reads[..], &[start, warmup]].concat()), "collections from before the measured window")
+    };
+    assert!(warned("run.precondition=steady", "run.warmup.requests=0"));
+    assert!(!warned("run.precondition=steady", "run.warmup.requests=80000"));
+    assert!(!warned("run.precondition=filled", "run.warmup.requests=0"));
+}
+
 #[test]
 fn a_mapping_table_that_holds_the_whole_map() {
     let sets = ["workload.uniform.requests=100", "run.count_drain=true"];
