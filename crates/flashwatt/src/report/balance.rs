@@ -149,12 +149,15 @@ impl Balance<'_> {
     }
 
     /// The share by which the halves of a window differ because the dies are in other phases at its ends and in its middle. The middle
-    /// counts in both halves: 1 + 1 + 4 of the variances of an end.
+    /// counts in both halves: 1 + 1 + 4 of the variances of an end. The room for a page takes the copies, and the pages of a map on flash
+    /// that these make necessary.
     fn halves_differ(&self) -> f64 {
         let (pages, programs) = (f64::from(self.geometry.pages_per_block), self.window.ledger.programs() as f64);
-        let copies = if self.collects { self.copies_per_page().unwrap_or(0.0) } else { 0.0 };
+        let host = self.window.ledger.pages(OpKind::Program, Cause::Host) as f64;
+        let of_a_page = self.copies_per_page().map_or(0.0, |copies| copies.max(programs / host.max(1.0) - 1.0));
+        let of_a_page = if self.collects { of_a_page } else { 0.0 };
         // One more deviation than for a whole window: so short a stretch holds the rest of the wave that a long run keeps, too.
         let deviation = pages * (f64::from(self.geometry.dies) / 2.0).sqrt();
-        (DEVIATIONS + 1.0) * copies * deviation / (programs / 2.0).max(1.0)
+        (DEVIATIONS + 1.0) * of_a_page * deviation / (programs / 2.0).max(1.0)
     }
 }
