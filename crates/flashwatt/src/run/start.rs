@@ -163,9 +163,11 @@ impl StartState {
             }
             _ => watch.expect(Some(at_once + at_pace)),
         }
+        let paced = if at_once == 0 { "all".to_string() } else { format!("the last {at_pace}") };
         self.start.warnings.push(format!(
-            "precondition `steady` was reached {from}by {turnovers} x {pages} uniform random writes, the last {at_pace} of them at \
-             the drive's pace: theory gives it for page mapping in whole pages with greedy collection only"
+            "precondition `steady` was reached {from}by {} uniform random writes, {paced} of them at the drive's pace: theory gives it \
+             for page mapping in whole pages with greedy collection only",
+            at_once + at_pace
         ));
         let unit_bytes = u64::from(self.geometry.unit_bytes);
         let mut workload = workload::synthetic::open(
