@@ -35,7 +35,7 @@ source = "Fig. 1"
 reason = "Nothing is put in."
 
 [axes.writes]
-random = { workload.uniform = { requests = 300, read_fraction = 0.5 } }
+random = { workload.uniform = { requests = 300, read_fraction = 0.5 }, run.precondition = "filled" }
 
 [axes.stream]
 stream = { workload.uniform = { requests = 300, sequential = true }, run.precondition = "empty" }
