@@ -15,11 +15,12 @@ import flashwatt as package
 from flashwatt.base.literals import label
 from flashwatt.cli.sweep import _drawn, _show
 from flashwatt.report import latex
+from flashwatt.report.doubts import mark
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import flat, metric_of, resolution
 from flashwatt.sweeps.choice import axes
 from flashwatt.sweeps.seeds import varied_by_seeds
-from flashwatt.sweeps.summary import show_summary
+from flashwatt.sweeps.summary import _figure, show_summary
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -239,6 +240,33 @@ def test_a_sweep_in_latex(results: package.Results) -> None:
     assert (written, half, around) == (round(mean), 0, 0)
     assert text.isascii()
     assert results.to_latex(["energy_j.total"], per_run=True).count("\\\\") == 5
+
+
+def test_quantiles_in_lists_have_the_marks_of_their_own_counts(tmp_path: Path) -> None:
+    """600 reads tell a p99, 20 flushes do not: of the whole run, and of the origin that sent them."""
+    jobs = "[a.b]\nrw=randread\nbs=4k\nsize=1m\nio_size=2400k\n[log]\nrw=write\nbs=4k\nsize=1m\nio_size=80k\nfsync=1\n"
+    (tmp_path / "two.fio").write_text(jobs)
+    base = {"device": DRIVE, "workload": {"fio": {"path": str(tmp_path / "two.fio")}}}
+    few = ["latency_ns.flush.p99", "origins.log.latency_ns.flush.p99", "origins.a.b.latency_ns.read.p99_9"]
+    enough = ["latency_ns.read.p99", "origins.a.b.latency_ns.read.p99", "origins.log.latency_ns.flush.mean"]
+    results = package.sweep({"device.ways": [1, 2]}, base=base, workers=1)
+    doubts = results.doubts()
+    row = results.summary(few).to_dicts()[0]
+    assert [doubts(row, key) for key in few] == ["‡"] * 3
+    assert [doubts(row, key) for key in enough] == [""] * 3
+    assert results.to_latex(few).count(r"\ddag{}") == 6
+    report = next(iter(results)).report.to_dict()
+    flows = [{"name": "fsync", "latency_ns": {"count": 400}}, {"name": "read", "latency_ns": {"count": 500}}]
+    host = {"latency_ns": {"queue": {"read": {"count": 499}}}}
+    report |= {"files": {"flows": flows}, "host": host}
+    asked = ("files.flows.fsync.latency_ns.p99", "files.flows.read.latency_ns.p99", "host.latency_ns.queue.read.p99")
+    assert [mark(report, key) for key in asked] == ["‡", "", "‡"]
+
+
+def test_a_figure_has_each_mark_once() -> None:
+    row = {"latency_ns.read.p99.mean": 2e6, "latency_ns.read.p99.ci95": 1.9e6}
+    assert _figure(row, "latency_ns.read.p99", "†‡", per_run=False) == "2.0 ± 1.9 ms†‡"
+    assert _figure(row, "latency_ns.read.p99", "", per_run=False) == "2.0 ± 1.9 ms‡"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from flashwatt.report.metrics import LISTS, listed_parts
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -21,6 +23,12 @@ _QUANTILE = re.compile(r"latency_ns\.(?:\w+\.)*p(\d+(?:_\d+)?)$")
 def mark(report: Json, key: str) -> str:
     """Give the marks of a figure by its dotted key; empty for one without a doubt."""
     return _not_steady(report, key) + (TOO_SHORT if _is_too_short(report, key) else "")
+
+
+def united(*marks: str) -> str:
+    """Give each mark among these once, in one order."""
+    found = "".join(marks)
+    return "".join(one for one in (NOT_STEADY, TOO_SHORT) if one in found)
 
 
 def marks_of_quantile(count: int | None, name: str) -> str:
@@ -72,8 +80,19 @@ def _is_too_short(report: Mapping[str, Any], key: str) -> bool:
     found = _QUANTILE.search(key)
     if not found:
         return False
-    table: Any = report
-    for part in key.split(".")[:-1]:
-        table = table.get(part) if isinstance(table, dict) else None
-    count = table.get("count") if isinstance(table, dict) else None
+    count = _table_of(report, key).get("count")
     return isinstance(count, int) and bool(marks_of_quantile(count, key.rpartition(".")[2]))
+
+
+def _table_of(report: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Give the table that holds a figure, of a list of tables as well; an empty one where there is none."""
+    part = listed_parts(key)
+    table: Any = report
+    for name in (part.list if part else key.rpartition(".")[0]).split("."):
+        table = table.get(name) if isinstance(table, dict) else None
+    if part:
+        named = [one for one in table or [] if str(one[LISTS[part.list]]) == part.name]
+        table = named[-1] if named else None
+        for name in part.figure.split(".")[:-1]:
+            table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}

@@ -18,7 +18,7 @@ from flashwatt.base.literals import label, shown
 from flashwatt.base.missing import unread
 from flashwatt.base.misspelt import known
 from flashwatt.base.units import setting
-from flashwatt.report.doubts import mark
+from flashwatt.report.doubts import mark, united
 from flashwatt.report.earlier import read_as_today
 from flashwatt.report.keys import figures, is_figure, meanings
 from flashwatt.report.metrics import HEADLINES, OF_CUTS, OF_FILES, flat, listed, listed_parts
@@ -131,8 +131,7 @@ class Results:
 
         def of(row: Mapping[str, Any], key: str) -> str:
             there = reports.get(self._row_key(row, row.get("seed") if per_run else None), [])
-            found = "".join(mark(one, key) for one in there)
-            return "".join(dict.fromkeys(found))
+            return united(*(mark(one, key) for one in there))
 
         return of
 

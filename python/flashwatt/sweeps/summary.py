@@ -10,7 +10,7 @@ from rich.text import Text
 from flashwatt.base.labels import Labels
 from flashwatt.base.units import count
 from flashwatt.report.comparable import distinct_warnings, map_unit_bytes, unlike_host_rules, unlike_map_units
-from flashwatt.report.doubts import NOT_STEADY, TOO_SHORT, is_wide, legend
+from flashwatt.report.doubts import TOO_SHORT, is_wide, legend, united
 from flashwatt.report.metrics import metric_of, resolution, with_interval
 from flashwatt.report.report import content_of
 from flashwatt.report.table import emit, show_warnings
@@ -49,9 +49,7 @@ def show_summary(
     fixed = [one for one in fixed if one.varies]
     shown = [one for one in figures if one.varies] or figures
     hidden = emit_columns([*keys, *fixed], shown, console, whole=bool(metrics))
-    marks = [mark for one in figures for cell in one.cells for mark in (NOT_STEADY, TOO_SHORT) if mark in cell]
-    doubts = legend(marks, [content_of(one.report) for one in results])
-    for line in (*_said_once(same, hidden), *doubts, _explained(results, per_run=per_run)):
+    for line in (*_said_once(same, hidden), *_doubts(figures, results), _explained(results, per_run=per_run)):
         emit(console, Text(line, "dim"))
     units = {f"{one.point}": map_unit_bytes(one.report) for one in results}
     rules = unlike_host_rules({f"{one.point}": content_of(one.report)["config"] for one in results})
@@ -69,8 +67,15 @@ def html_of(results: Results) -> str:
     head = "".join(f"<th>{escape(one.name)}</th>" for one in shown)
     rows = zip(*(one.cells for one in shown), strict=True)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    said = "".join(f"<p>{escape(one)}</p>" for one in (*_said_once(same, []), _explained(results, per_run=False)))
+    below = (*_said_once(same, []), *_doubts(figures, results), _explained(results, per_run=False))
+    said = "".join(f"<p>{escape(one)}</p>" for one in below)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
+
+
+def _doubts(figures: list[Column], results: Results) -> list[str]:
+    """Explain the marks in these columns."""
+    marks = united(*(cell for one in figures for cell in one.cells))
+    return legend(marks, [content_of(one.report) for one in results])
 
 
 def _columns(
@@ -88,7 +93,7 @@ def _columns(
         Column(
             key,
             labels.name(key, name),
-            [_figure(row, key, per_run=per_run) + doubts(row, key) for row in rows],
+            [_figure(row, key, doubts(row, key), per_run=per_run) for row in rows],
         )
         for key, name in zip(there, short_names(there), strict=True)
     ]
@@ -135,15 +140,15 @@ def _explained(results: Results, *, per_run: bool) -> str:
     return f"means over {seeds} seeds, ± half of the 95 % confidence interval; {varied}"
 
 
-def _figure(row: dict[str, Any], key: str, *, per_run: bool) -> str:
-    """A figure of a run, or the mean of several with half its interval, in the digits of the interval.
+def _figure(row: dict[str, Any], key: str, doubts: str, *, per_run: bool) -> str:
+    """A figure of a run, or the mean of several with half its interval, in the digits of the interval; its marks.
 
     The interval of a quantile is no narrower than the bins of the histogram: `2.05 ±<0.02 ms`.
     """
     metric = metric_of(key)
     if per_run:
-        return metric.write(row[key])
+        return metric.write(row[key]) + doubts
     mean, half = row[f"{key}.mean"], row[f"{key}.ci95"]
     if mean and half is not None and half < resolution(key) * mean:
-        return with_interval(metric, mean, resolution(key) * mean).replace("± ", "±<")
-    return with_interval(metric, mean, half) + (TOO_SHORT if is_wide(mean, half) else "")
+        return with_interval(metric, mean, resolution(key) * mean).replace("± ", "±<") + doubts
+    return with_interval(metric, mean, half) + united(doubts, TOO_SHORT if is_wide(mean, half) else "")

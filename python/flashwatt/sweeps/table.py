@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt.base.digits import changes
 from flashwatt.report import latex
 from flashwatt.report.axes import heads
-from flashwatt.report.doubts import TOO_SHORT, is_wide, legend
+from flashwatt.report.doubts import TOO_SHORT, is_wide, legend, united
 from flashwatt.report.metrics import metric_of, resolution
 from flashwatt.sweeps.columns import in_words
 from flashwatt.sweeps.paired import columns_of
@@ -65,7 +65,7 @@ def _marks(
     """The marks of a figure in each row: those of its runs, and that of an interval that is too wide."""
     found = [doubts(row, name) for row in frame.to_dicts()]
     wide = [is_wide(*pair) for pair in intervals]
-    return [one + TOO_SHORT * (is_so and TOO_SHORT not in one) for one, is_so in zip(found, wide, strict=True)]
+    return [united(one, TOO_SHORT * is_so) for one, is_so in zip(found, wide, strict=True)]
 
 
 def _keys(frame: pl.DataFrame, keys: Sequence[str], labels: Labels) -> Iterator[tuple[str, list[str]]]:
