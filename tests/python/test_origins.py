@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 import flashwatt
-from flashwatt.report.table import show
+from flashwatt.base.units import duration
+from flashwatt.report.table import marks_shown, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +144,40 @@ def test_no_value_is_cut_at_80_columns(tmp_path: Path) -> None:
     assert "until" in table
     assert "…" not in table
     assert max(map(len, table.splitlines())) <= 80
+
+
+def test_values_that_have_no_room_follow_in_a_second_table(tmp_path: Path) -> None:
+    """Flushes add a column, marks make values longer: names and units are there at any width."""
+    job = tmp_path / "three.fio"
+    job.write_text(
+        "[global]\nsize=1m\nfilename=/dev/sda\n[reader]\nrw=randread\nbs=4k\nio_size=3m\n"
+        "[writer]\nrw=randwrite\nbs=64k\niodepth=16\nio_size=8m\n[logger]\nrw=write\nbs=4k\nfsync=1\nio_size=40k\n"
+    )
+    report = flashwatt.run(ONE_DIE, workload__fio__path=job).to_dict()
+    report["not_steady"] = [{"why": "collection fell behind", "keys": ["latency_ns"]}]
+    for width in (50, 60, 80, 100):
+        stream = io.StringIO()
+        show(report, Console(file=stream, width=width))
+        page = "Latency" + stream.getvalue().partition("Latency")[2].partition(" throughput  ")[0]
+        assert "…" not in page, width
+        assert max(map(len, page.splitlines())) <= width
+        for origin in report["origins"]:
+            lines = [line for line in page.splitlines() if line.split()[:1] == [origin["name"]]]
+            assert len(lines) > (width < 100), width
+            assert duration(origin["latency_ns"]["all"]["p99"]) in " ".join(lines)
+        assert "flush p99" in page
+
+
+def test_marks_of_flushes_of_origins_are_explained() -> None:
+    """A sender of many requests with few flushes has a mark at these alone."""
+    drive = flashwatt.Drive(ONE_DIE)
+    for at in range(600):
+        drive.submit("read", 0, 4096, at, origin=0)
+    drive.submit("flush", 0, 0, 600, origin=0)
+    for at in range(600):
+        drive.submit("read", 0, 4096, 600 + at, origin=1)
+    report = drive.report().to_dict()
+    assert list(marks_shown(report | {"latency_ns": {}})) != []
 
 
 def test_places_of_files_are_folded_at_80_columns(flashwatt: Cli, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from flashwatt.report.table import (
     is_timed,
     kwh,
     marks_shown,
+    most,
     part_of,
     spare_flash,
     speed,
@@ -207,12 +208,9 @@ def _latency(report: Json) -> str:
     return _table("Latency", ["", "requests", *QUANTILES], rows)
 
 
-_ORIGINS_SHOWN = 8
-
-
 def _origins(report: Json) -> str:
     """The origins with the most requests: jobs, devices, files."""
-    first = sorted(report.get("origins") or [], key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
+    first = most(report.get("origins") or [])
     rows = [
         [
             origin["name"],

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.segment import Segment
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from flashwatt import _core
@@ -22,6 +22,7 @@ from flashwatt.base.units import NOTHING, count, duration, number, percent, si
 from flashwatt.report.components import energies, kind_of
 from flashwatt.report.cut_lines import of_cuts
 from flashwatt.report.doubts import NOT_STEADY, TOO_SHORT, legend, mark, marks_of_quantile
+from flashwatt.report.narrow import fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,14 +46,15 @@ def show(report: Json, console: Console | None = None) -> None:
     console.width = min(console.width, _MAX_WIDTH)
     emit(console, _heading(report))
     if is_timed(report):
-        emit(console, Columns(list(_energy(report)), padding=(0, 3)))
+        parts = [part for table in _energy(report) for part in fitted(table, console.width)]
+        emit(console, Columns(parts, padding=(0, 3)))
         if totals := report.get("energy_total_j"):
             emit(console, _idle_accountings(totals))
-        emit(console, _latency(report))
+        _emit_fitted(console, _latency(report))
     if origins := report.get("origins"):
-        emit(console, _origins(origins))
+        _emit_fitted(console, _origins(origins), second=_TIMES_AT)
     for table in _before_the_drive(report):
-        emit(console, table)
+        _emit_fitted(console, table)
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if lifetime := report.get("lifetime"):
         emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
@@ -65,6 +67,12 @@ def show(report: Json, console: Console | None = None) -> None:
     for line in legend(marks_shown(report), [report]):
         emit(console, Text(line, "yellow"))
     show_warnings(report["warnings"], console)
+
+
+def _emit_fitted(console: Console, table: Table, second: int | None = None) -> None:
+    """Print a table, as several where the terminal is too narrow."""
+    for part in fitted(table, console.width, second):
+        emit(console, part)
 
 
 def is_timed(report: Json) -> bool:
@@ -379,16 +387,28 @@ def marks_shown(report: Json) -> Iterator[str]:
     """The marks of the figures that a page shows."""
     yield from (NOT_STEADY for doubt in report.get("not_steady") or [] if doubt["keys"])
     counts = [at(report, "latency_ns", kind, "count") for kind in KINDS]
-    counts += [origin["latency_ns"]["all"]["count"] for origin in report.get("origins") or []]
+    counts += [
+        at(origin, "latency_ns", kind, "count")
+        for origin in most(report.get("origins") or [])
+        for kind in ("all", "flush")
+    ]
+    counts += [flow["latency_ns"]["count"] for flow in at(report, "files", "flows") or []]
     yield from (TOO_SHORT for one in counts for name in ("p95", "p99", "p99_9") if marks_of_quantile(one, name))
 
 
 _ORIGINS_SHOWN = 8
+_TIMES_AT = 7
+"""The column of origins' latencies, which a second table begins with where the terminal is too narrow for one."""
+
+
+def most(origins: list[Json]) -> list[Json]:
+    """Give the origins with the most requests, as many as a page shows."""
+    return sorted(origins, key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
 
 
 def _origins(origins: list[Json]) -> Table:
     """The origins with the most requests, and how many more there are."""
-    first = sorted(origins, key=lambda origin: -origin["requests"])[:_ORIGINS_SHOWN]
+    first = most(origins)
     kinds = dict.fromkeys(origin["kind"] for origin in first if origin["kind"] != "others")
     flushes = any(at(origin, "latency_ns", "flush", "count") for origin in first)
     heads = ("requests", "bytes", "IOPS", "MB/s", "from", "until", "mean", "p99", *(["flush p99"] if flushes else []))
@@ -404,7 +424,7 @@ def _origins(origins: list[Json]) -> Table:
             times.append(duration(of_flush.get("p99")) + marks_of_quantile(of_flush.get("count"), "p99"))
         table.add_row(Text(origin["name"]), *cells, *times)
     if more := len(origins) - len(first):
-        table.add_row(Text(f"and {more} more, in report.json", "dim"))
+        table.caption, table.caption_justify = Text(f"and {more} more, in report.json", "dim"), "left"
     return table
 
 
@@ -435,7 +455,8 @@ def _files(files: Json) -> Iterator[Table]:
             continue
         lost = flow["no_space"] + flow["failed"]
         name = Text(flow["name"] + (f" ({count(lost)} failed)" if lost else ""))
-        times = (duration(flow["latency_ns"][one]) for one in ("mean", "p99"))
+        latency = flow["latency_ns"]
+        times = (duration(latency[one]) + marks_of_quantile(latency["count"], one) for one in ("mean", "p99"))
         table.add_row(name, count(flow["count"]), *times, si(flow["bytes"], "B") if flow["bytes"] else "")
     yield table
     written = new_table("From the page cache to the drive", "", "data", "metadata")
@@ -462,7 +483,7 @@ def _host(host: Json) -> Iterator[Table]:
 
 
 def _figures(report: Json) -> Table:
-    grid = Table.grid(padding=(0, 3))
+    grid = Table.grid(*(Column(overflow="fold") for _ in range(4)), padding=(0, 3))
     left, right = list(_performance(report)), list(_power(report) if is_timed(report) else _replay(report["replay"]))
     for (name_a, value_a), (name_b, value_b) in zip_longest(left, right, fillvalue=("", "")):
         grid.add_row(Text(name_a, "dim"), value_a, Text(name_b, "dim"), value_b)
