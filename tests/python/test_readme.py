@@ -89,7 +89,9 @@ def test_it_says_first_what_it_is_and_how_to_see_it() -> None:
     assert len(README.splitlines()) <= 100
 
 
-def test_every_command_does_what_it_should(place: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_does_what_it_should(
+    place: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     page, directory = place
     tried = commands(page)
     assert tried
@@ -101,7 +103,10 @@ def test_every_command_does_what_it_should(place: tuple[Path, Path], monkeypatch
     monkeypatch.chdir(directory)  # lines of Python may read what the commands wrote
     names: dict[str, object] = {}
     for text in blocks("python", page):
+        capsys.readouterr()
         exec(compile(text, page.name, "exec"), names)
+        shown = re.search(rf"{re.escape(text)}```\n\n```text\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+        assert not shown or capsys.readouterr().out == shown[1]
 
 
 def expect(page: Path, command: str, printed: str) -> None:
