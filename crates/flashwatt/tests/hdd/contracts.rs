@@ -204,7 +204,7 @@ fn wrong_settings_are_refused_by_name() {
             [&["device.preset=laptop-7200"], sets].concat().iter().map(ToString::to_string).collect();
         flashwatt::config::load("", "test", &sets).expect_err("it is wrong").to_string()
     };
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 17] = [
         (&["hdd.seek.mean_ns=900_000"], "single_cylinder_ns ≤ mean_ns ≤ full_stroke_ns"),
         (&["hdd.seek.mean_ns=19_900_000"], "no seek curve has this mean"),
         (&["hdd.geometry.bytes=1000"], "a positive multiple of 512"),
@@ -219,6 +219,8 @@ fn wrong_settings_are_refused_by_name() {
         (&["hdd.scheduling.order=lifo"], "positioning"),
         (&["hdd.energy.interface.transfer.v5_w=0.01"], "less than the idle power"),
         (&["ftl=dftl"], "has no effect; found a hard disk"),
+        (&["gc.policy=greedy"], "which has no garbage collection; expected this key for an SSD only"),
+        (&["device.op_ratio=0.1"], "which has no flash (hdd.geometry holds its size)"),
         (&["run.precondition=steady"], "not for a hard disk"),
     ];
     for (sets, expected) in cases {

@@ -8,8 +8,18 @@ use crate::config::{Drive, Precondition, Run};
 use crate::error::Fault;
 use crate::settings::{Checker, KeySource, Node, Value, field, join};
 
-/// The tables of an SSD, which a disk has not.
-const OF_AN_SSD: [&str; 7] = ["ftl", "gc", "wear", "write_buffer", "recovery", "controller", "energy"];
+/// The tables of an SSD, and what a disk has not that they describe.
+const OF_AN_SSD: [(&str, &str); 7] = [
+    ("ftl", "no flash translation layer"),
+    ("gc", "no garbage collection"),
+    ("wear", "no flash that wears"),
+    ("write_buffer", "no such buffer (its own are hdd.buffer and hdd.write_cache)"),
+    ("recovery", "no mapping to recover"),
+    ("controller", "no controller of flash"),
+    ("energy", "no flash to account for (hdd.energy holds its powers)"),
+];
+/// What the further keys of the table `device` describe.
+const DEVICE: &str = "no flash (hdd.geometry holds its size)";
 /// What the table `device` may say of a disk.
 const OF_EVERY_DRIVE: [&str; 2] = ["preset", "description"];
 
@@ -57,17 +67,24 @@ fn needs_a_disk(c: &mut Checker, before: usize) {
 /// default preset are there.
 fn without_an_ssd(c: &mut Checker) {
     let mut found = Vec::new();
-    for table in OF_AN_SSD {
-        c.tree.get(table).into_iter().for_each(|node| of_the_user(node, table, &mut found));
+    let mut add = |node: &Node, path: &str, absent: &'static str| {
+        let mut keys = Vec::new();
+        of_the_user(node, path, &mut keys);
+        found.extend(keys.into_iter().map(|key| (key, absent)));
+    };
+    for (table, absent) in OF_AN_SSD {
+        c.tree.get(table).into_iter().for_each(|node| add(node, table, absent));
     }
     for (key, node) in c.tree.table("device").into_iter().flatten() {
         if !OF_EVERY_DRIVE.contains(&key.as_str()) {
-            of_the_user(node, &join("device", key), &mut found);
+            add(node, &join("device", key), DEVICE);
         }
     }
-    for key in found {
-        let fault = c.fault(&key, "has no effect").found("a hard disk, by the table hdd");
-        c.push(fault.expected("keys of hdd, or no such table"));
+    let preset = c.tree.string("device.preset").filter(|preset| disks().iter().any(|disk| disk == preset));
+    let by = preset.map_or("the table hdd".to_string(), |preset| format!("device.preset = {preset:?}"));
+    for (key, absent) in found {
+        let fault = c.fault(&key, "has no effect").found(format!("a hard disk, by {by}, which has {absent}"));
+        c.push(fault.expected("this key for an SSD only; flashwatt explain hdd lists the keys of a disk"));
     }
 }
 
