@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
-from flashwatt.cli.main import main
+from flashwatt.cli.main import cli, main
 
 CONFIG = '[device]\npreset = "x25m"\n[workload.uniform]\nrequests = 1000\n'
 GRID = "[grid]\ndevice.channels = [4, 8]\n"
@@ -28,6 +29,8 @@ FILES = {
 
 MISTAKES = [
     ("run good.tml", ("good.tml: no such file; did you mean good.toml?",)),
+    ("list policies", ("list: policies: found a word for several kinds; expected gc or wear or dispatch",)),
+    ("list personalty", ("did you mean `personalities`?",)),
     ("run no/where.toml", ("no/where.toml: no such file; no: no such directory",)),
     ("run x25m", ("x25m: no such file; 'x25m' is a preset: --preset x25m",)),
     ("age x25m -o a.fw", ("'x25m' is a preset; expected a configuration",)),
@@ -131,6 +134,26 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("word", "name"), [("victims", "greedy"), ("FTL", "dftl"), ("disks", "laptop-7200")])
+def test_other_words_for_kinds(word: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["list", word])
+    assert f"\n{name} " in f"\n{capsys.readouterr().out}"
+
+
+def test_help_shows_no_bound_that_is_none() -> None:
+    """Of every command."""
+
+    def walk(words: list[str], command: click.Command) -> None:
+        context = click.Context(command)
+        for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+            inner = command.get_command(context, name)
+            assert inner, name
+            walk([*words, name], inner)
+        assert "None" not in command.get_help(context), words
+
+    walk([], cli)
+
+
 @pytest.mark.parametrize(("command", "words"), MISTAKES, ids=[command for command, _ in MISTAKES])
 def test_a_mistake_is_named_with_its_remedy(
     command: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]

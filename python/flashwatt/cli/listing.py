@@ -22,6 +22,21 @@ EXPERIMENTS = "experiments"
 """The one kind that is registered in this package and not in the engine."""
 
 _SHOWN = 2
+_CALLED = {
+    "presets": "preset drives drive devices device disks disk ssds ssd hdds hdd",
+    "ftls": "ftl layers layer mapping mappings translation",
+    "gc": "collectors collector collection garbage-collection victims victim policies policy",
+    "wear": "levelling leveling wear-levelling wear-leveling policies policy",
+    "dispatch": "dispatchers dispatcher order orders policies policy",
+    "schedulers": "scheduler elevators elevator io-schedulers policies policy",
+    "workloads": "workload patterns pattern models model",
+    "personalities": "personality programs program",
+    "filesystems": "filesystem file-systems file-system fs",
+    "standins": "standin stand-ins stand-in",
+    "formats": "format traces trace trace-formats",
+    EXPERIMENTS: "experiment papers paper",
+}
+"""Other words for the kinds. One that several kinds share is asked about."""
 
 
 @click.command("list")
@@ -40,7 +55,7 @@ def list_(kind: str | None, name: str | None, as_json: bool) -> None:
     if kind is None:
         click.echo(json.dumps(kinds, indent=2) if as_json else "\n".join(kinds))
         return
-    known("list", [kind], kinds)
+    kind = _kind(kind, kinds)
     found = _registered(kind)
     if name is not None:
         name = next((one for one in found if name in _aliases(found[one])), name)
@@ -54,6 +69,20 @@ def list_(kind: str | None, name: str | None, as_json: bool) -> None:
     width = max(map(len, found))
     for each, one in found.items():
         click.echo(f"{each:<{width}}  {one['doc']}{_short(one)}")
+
+
+def _kind(word: str, kinds: list[str]) -> str:
+    """Give the kind that a word stands for. Raises `FlashwattError` for a word that stands for none, or for several."""
+    if word in kinds:
+        return word
+    spelled = word.lower().replace("_", "-")
+    meant = [kind for kind in kinds if spelled == kind or spelled in _CALLED.get(kind, "").split()]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        raise _core.FlashwattError(f"list: {word}: found a word for several kinds; expected {' or '.join(meant)}")
+    known("list", [word], kinds)
+    return word
 
 
 def _registered(kind: str) -> dict[str, dict[str, Any]]:

@@ -149,7 +149,7 @@ def power(
 @click.option(
     "--op-ratio",
     "ratios",
-    type=Finite(),
+    type=Finite(0, 100),
     multiple=True,
     metavar="SHARE",
     help="Spare flash as a share of the logical capacity, instead of the configured one; give it several times.",

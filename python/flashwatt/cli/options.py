@@ -61,6 +61,10 @@ class Finite(click.FloatRange):
             self.fail(f"found {value}; expected a finite number", param, ctx)
         return number
 
+    def _describe_range(self) -> str:
+        """Describe the bounds for the help; empty for a number without any."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 UNIT_OPTIONS = (
     click.option("--time-unit", type=click.Choice(TIME_UNITS), help="Unit of the times in a text trace."),
