@@ -170,3 +170,19 @@ def test_prices_are_a_dictionary_or_toml(report: Report) -> None:
     assert flashwatt.reprice(report, prices).to_dict() == dotted.to_dict()
     assert flashwatt.reprice(report, "[energy.nand]\nprogram_ma = 1").to_dict() == dotted.to_dict()
     assert dotted.energy_j.total < report.energy_j.total
+
+
+def test_per_cents_for_shares_are_warned_of_before_the_first_run(tmp_path: Path) -> None:
+    """In a grid and in its base, in a file and in a script; a share is not."""
+    study = tmp_path / "percent.toml"
+    study.write_text(
+        "[base]\ndevice.preset = 'park-1g'\n[grid]\ngc.policy = ['greedy']\ndevice.op_ratio = [10, 0.2, 30]\n"
+    )
+    (said,) = flashwatt.Study.read(study).suspicions()
+    expected = "grid.device.op_ratio: found 10, 30: the flash would be 31 times what the host sees; expected shares"
+    assert said.startswith(f"{study}:5: {expected}")
+    nested = flashwatt.Study.of({"device": [{"op_ratio": 7}, {"op_ratio": 0.1}]}, base={"device.op_ratio": 28})
+    assert [one.split(":")[0] for one in nested.suspicions()] == ["base.device.op_ratio", "grid.device.op_ratio"]
+    base = {"device.preset": "park-1g", "device.logical_bytes": 64 << 20, "workload.uniform.requests": 1}
+    with pytest.warns(UserWarning, match=r"grid\.device\.op_ratio: found 6"):
+        flashwatt.sweep({"device.op_ratio": [6]}, base=base, workers=1)

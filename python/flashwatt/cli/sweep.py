@@ -100,6 +100,8 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     if not whole.has_base:
         note(f"the study has no base: the drive is the default preset, {DEFAULT_PRESET}")
     baseline = _baseline(whole, options)
+    for text in whole.suspicions():
+        note(f"warning: {text}")
     results, fault = swept(whole, out, workers, force)
     kept = [out / "results.jsonl", out / "results.parquet"]
     try:

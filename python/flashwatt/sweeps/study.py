@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -163,6 +164,25 @@ class Study:
             raise _core.FlashwattError("\n".join([*list(faults)[:_FAULTS_SHOWN], *rest]))
         return tasks
 
+    def suspicions(self) -> list[str]:
+        """Give warnings that are known before the first run: shares that look as if they were per cents."""
+        places: list[tuple[str, dict[str, Any]]] = []
+        with suppress(_core.FlashwattError):  # `tasks` says what is wrong with the base
+            places.append((f"{_place(self.name, self.text, 'base')}base.", parse_toml(self.base.text, self.base.name)))
+        for number, grid in enumerate(self.grids):
+            listed = (dict(leaves({key: value})) for key, values in grid.items() for value in values)
+            several: dict[str, list[Any]] = {}
+            for key, value in ((key, value) for one in listed for key, value in one.items()):
+                several.setdefault(key, []).append(value)
+            places.append((f"{_place(self.name, self.text, 'grid.device.op_ratio', number)}grid.", several))
+        return [
+            f"{place}{key}: found {', '.join(f'{one:g}' for one in high)}: the flash would be {1 + max(high):g} times "
+            f'what the host sees; expected shares: "28%" is 0.28'
+            for place, tree in places
+            for key, values in leaves(tree)
+            if key.endswith("op_ratio") and (high := _high(values if isinstance(values, list) else [values]))
+        ]
+
     def _at(self, point: dict[str, Any], hashes: Hashes, known_points: dict[str, dict[str, Any]]) -> list[Task]:
         """The runs of a point, which must differ from those of all points before it."""
         kept = Kept(series_interval_ns=interval_ns(self.series), latency_histogram=self.latency)
@@ -186,6 +206,15 @@ class Study:
         if key := re.match(rf"{re.escape(self.name)}: base:\d+:\d+: ([^:;]+): ", message):
             return f"{_place(self.name, self.text, f'base.{key[1]}')}base.{message[key.start(1) :]}"
         return without_lines(message)
+
+
+_RATIO_MAX = 5.0
+"""An `op_ratio` from which on a per cent sign may be missing, as in the warnings of a run."""
+
+
+def _high(values: list[Any]) -> list[float]:
+    numbers = (one for one in values if isinstance(one, int | float) and not isinstance(one, bool))
+    return [one for one in numbers if one >= _RATIO_MAX]
 
 
 def _cell(value: Any) -> Any:

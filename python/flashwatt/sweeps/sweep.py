@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import closing
 from itertools import count
 from types import MappingProxyType
@@ -87,6 +88,9 @@ def sweep(
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
     tasks = study.tasks()
+    if not isinstance(grid, Study):  # the command line, which has one, says it itself
+        for text in study.suspicions():
+            warnings.warn(text, stacklevel=3)
     directory = None if out is None else made(out)
     if directory:
         check(directory / "results.parquet", marks.TABLE, force=force)
