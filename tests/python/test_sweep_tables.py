@@ -15,10 +15,12 @@ import flashwatt as package
 from flashwatt.base.literals import label
 from flashwatt.cli.sweep import _drawn, _show
 from flashwatt.report import latex
+from flashwatt.report.axes import heads
 from flashwatt.report.doubts import mark
 from flashwatt.report.keys import figures
 from flashwatt.report.metrics import flat, metric_of, resolution
 from flashwatt.sweeps.choice import axes
+from flashwatt.sweeps.columns import key_columns, short_names
 from flashwatt.sweeps.seeds import varied_by_seeds
 from flashwatt.sweeps.summary import _figure, show_summary
 
@@ -261,6 +263,28 @@ def test_quantiles_in_lists_have_the_marks_of_their_own_counts(tmp_path: Path) -
     report |= {"files": {"flows": flows}, "host": host}
     asked = ("files.flows.fsync.latency_ns.p99", "files.flows.read.latency_ns.p99", "host.latency_ns.queue.read.p99")
     assert [mark(report, key) for key in asked] == ["‡", "", "‡"]
+
+
+def test_figures_of_origins_are_called_as_those_of_the_run() -> None:
+    assert [metric_of(f"origins.a.b.{key}").title for key in ("read_mb_s", "iops", "end_ns", "no_space")] == [
+        "a.b: read (MB/s)",
+        "a.b: throughput (IOPS)",
+        "a.b: last completion (ns)",
+        "a.b: no space",
+    ]
+
+
+def test_names_that_would_coincide_keep_their_table() -> None:
+    assert key_columns(["run.warmup.requests"], [{"run.warmup.requests": 1}])[0].name == "warmup.requests"
+    assert heads(["run.warmup.requests"]) == ["warm-up requests"]
+    assert short_names(["workload.requests", "energy_j.total"], ["requests"]) == ["workload.requests", "energy"]
+
+
+def test_a_figure_that_no_run_has_is_explained(results: package.Results) -> None:
+    text = shown(results, metrics=["latency_ns.flush.p99", "write_buffer.writes", "energy_j.total"])
+    said = "– no run has a value: latency_ns.flush.p99 (no request was a flush), write_buffer.writes"
+    assert said in " ".join(text.split())
+    assert "no run has" not in shown(results)
 
 
 def test_a_figure_has_each_mark_once() -> None:

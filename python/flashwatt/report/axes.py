@@ -68,6 +68,8 @@ def _of_name(parts: list[str]) -> str:
     """Words for a key by its last part, and the one before it where that says too little."""
     if parts[-1].endswith("_mean"):
         return f"mean {_of_name([*parts[:-1], parts[-1].removesuffix('_mean')])}"
+    if parts[-2:] == ["warmup", "requests"]:
+        return "warm-up requests"
     name, unit = _unit(parts[-1])
     if unit in _BYTES:
         return f"{_said(name or parts[-2 % len(parts)])} size"

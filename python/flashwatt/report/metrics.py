@@ -196,12 +196,24 @@ def _of_list(key: str) -> Metric | None:
     part = listed_parts(key)
     if not part:
         return None
-    inner = metric_of(part.figure)
-    return inner._replace(name=f"{part.name}: {_WRITTEN.get(inner.name, inner.name)}")
+    inner = _IN_LISTS.get(part.figure) or metric_of(part.figure)
+    return inner._replace(name=f"{part.name}: {inner.name.replace('_', ' ')}")
 
 
-_WRITTEN = {"data_bytes": "data written", "metadata_bytes": "metadata written"}
-"""Words for the figures of `files.written`."""
+_IN_LISTS = {
+    "iops": METRICS["throughput.iops"],
+    "read_mb_s": METRICS["throughput.read_mb_s"],
+    "write_mb_s": METRICS["throughput.write_mb_s"],
+    "bytes_share": Metric("share of bytes", "", number, "low"),
+    "read_bytes": Metric("bytes read", "bytes", _si("B"), "low"),
+    "write_bytes": Metric("bytes written", "bytes", _si("B"), "low"),
+    "start_ns": Metric("first arrival", "ns", duration, "low"),
+    "end_ns": Metric("last completion", "ns", duration, "low"),
+    "data_bytes": Metric("data written", "bytes", _si("B"), "low"),
+    "metadata_bytes": Metric("metadata written", "bytes", _si("B"), "low"),
+    "ns": Metric("longest wait", "ns", duration, "low"),
+}
+"""Figures of tables in lists whose keys are no words, as a whole report calls its own."""
 
 
 _BASES = {"ns": (1e9, "s"), "mA": (1e3, "A"), "bytes": (1.0, "B")}

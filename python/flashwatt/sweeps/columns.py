@@ -112,14 +112,18 @@ def _table(columns: list[Column]) -> Table:
 
 
 def _short(keys: Sequence[str]) -> Sequence[str]:
-    """The last parts of dotted keys, where these tell them apart."""
-    last = [key.rpartition(".")[2] for key in keys]
+    """The last parts of dotted keys, where these tell them apart; keys of `run` keep their table: `warmup.requests`."""
+    last = [key.removeprefix("run.") if key.startswith("run.") else key.rpartition(".")[2] for key in keys]
     return last if len(set(last)) == len(last) else keys
 
 
-def short_names(keys: Sequence[str]) -> list[str]:
-    """Give the names of figures as the heads of columns have room for them; two are never the same."""
-    return [_short_name(one) for one in heads(keys)]
+def short_names(keys: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
+    """Give the names of figures as the heads of columns have room for them; two are never the same.
+
+    One whose name is among `taken`, the heads of other columns, has its key as a name.
+    """
+    named = zip(keys, map(_short_name, heads(keys)), strict=True)
+    return [key if name in taken else name for key, name in named]
 
 
 def _short_name(name: str) -> str:

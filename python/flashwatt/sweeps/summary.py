@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from flashwatt.base.labels import Labels
-from flashwatt.base.units import count
+from flashwatt.base.units import NOTHING, count
 from flashwatt.report.comparable import distinct_warnings, map_unit_bytes, unlike_host_rules, unlike_map_units
 from flashwatt.report.doubts import TOO_SHORT, is_wide, legend, united
-from flashwatt.report.metrics import metric_of, resolution, with_interval
+from flashwatt.report.metrics import listed_parts, metric_of, resolution, with_interval
 from flashwatt.report.report import content_of
 from flashwatt.report.table import emit, show_warnings
 from flashwatt.sweeps.columns import Column, emit_columns, key_columns, short_names, stdout
@@ -49,7 +49,7 @@ def show_summary(
     fixed = [one for one in fixed if one.varies]
     shown = [one for one in figures if one.varies] or figures
     hidden = emit_columns([*keys, *fixed], shown, console, whole=bool(metrics))
-    for line in (*_said_once(same, hidden), *_doubts(figures, results), _explained(results, per_run=per_run)):
+    for line in (*_said_once(same, hidden, figures), *_doubts(figures, results), _explained(results, per_run=per_run)):
         emit(console, Text(line, "dim"))
     units = {f"{one.point}": map_unit_bytes(one.report) for one in results}
     rules = unlike_host_rules({f"{one.point}": content_of(one.report)["config"] for one in results})
@@ -67,7 +67,7 @@ def html_of(results: Results) -> str:
     head = "".join(f"<th>{escape(one.name)}</th>" for one in shown)
     rows = zip(*(one.cells for one in shown), strict=True)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    below = (*_said_once(same, []), *_doubts(figures, results), _explained(results, per_run=False))
+    below = (*_said_once(same, [], figures), *_doubts(figures, results), _explained(results, per_run=False))
     said = "".join(f"<p>{escape(one)}</p>" for one in below)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
 
@@ -89,15 +89,16 @@ def _columns(
     if not metrics:
         there.sort(key=lambda key: nearly_equal(row[_values(key, per_run=per_run)] for row in rows))
     doubts = results.doubts(per_run=per_run)
+    left = key_columns(results.keys, rows, labels)
     figures = [
         Column(
             key,
             labels.name(key, name),
             [_figure(row, key, doubts(row, key), per_run=per_run) for row in rows],
         )
-        for key, name in zip(there, short_names(there), strict=True)
+        for key, name in zip(there, short_names(there, [one.name for one in left]), strict=True)
     ]
-    return key_columns(results.keys, rows, labels), list(_fixed(results, rows, per_run=per_run)), figures
+    return left, list(_fixed(results, rows, per_run=per_run)), figures
 
 
 def _values(key: str, *, per_run: bool) -> str:
@@ -121,12 +122,26 @@ def _fixed(results: Results, rows: list[dict[str, Any]], *, per_run: bool) -> It
         yield Column("warn", "warn", [count(one) if one else "" for one in warned])
 
 
-def _said_once(same: list[Column], hidden: list[Column]) -> Iterator[str]:
-    """Name what is the same in every row, and the figures that there was no room for."""
+def _said_once(same: list[Column], hidden: list[Column], figures: list[Column]) -> Iterator[str]:
+    """Name what is the same in every row, figures without a value, and those that there was no room for."""
     if same:
         yield f"the same in every row: {', '.join(f'{one.name} {one.cells[0]}' for one in same)}"
+    if empty := [one.key for one in figures if not any(cell.strip(f"{NOTHING}†‡ ") for cell in one.cells)]:
+        yield f"{NOTHING} no run has a value: {', '.join(map(_why_none, empty))}"
     if hidden:
         yield f"no room for {', '.join(one.name for one in hidden)}: --metrics {hidden[0].key} asks for one"
+
+
+_KINDS = {"read": "a read", "write": "a write", "flush": "a flush"}
+
+
+def _why_none(key: str) -> str:
+    """Name a figure that no run has; of a latency say why."""
+    part = listed_parts(key)
+    inner = part.figure if part else key
+    kind = next((one for name, one in _KINDS.items() if f"latency_ns.{name}." in inner), None)
+    of = f" of {part.name}" if part else ""
+    return f"{key} (no request{of} was {kind})" if kind else key
 
 
 def _explained(results: Results, *, per_run: bool) -> str:

@@ -38,6 +38,7 @@ def points_table(
     others = [key for key in ("seed", "runs") if key in frame.columns and frame[key].n_unique() > 1]
     columns = [*_keys(frame, varying, labels), *((key, [str(one) for one in frame[key]]) for key in others)]
     shown: list[str] = []
+    taken = {head for head, _ in columns}
     for name in metrics:
         of_mean = f"{name}.mean" in frame.columns
         means = frame[f"{name}.mean" if of_mean else name].to_list()
@@ -51,7 +52,7 @@ def points_table(
             marks = _marks(frame, name, doubts, zip(means, halves or [None] * len(means), strict=True))
             shown += marks
             cells = [cell + latex.escape(one) for cell, one in zip(cells, marks, strict=True)]
-            columns.append((latex.heading(_title(name, metrics, labels), unit), cells))
+            columns.append((latex.heading(_title(name, metrics, labels, taken), unit), cells))
     rows = list(zip(*(cells for _, cells in columns), strict=True))
     return latex.table([head for head, _ in columns], [rows], "\n".join([comment, *legend(shown)]))
 
@@ -75,10 +76,10 @@ def _keys(frame: pl.DataFrame, keys: Sequence[str], labels: Labels) -> Iterator[
         yield latex.escape(head), [latex.escape(text) for text in texts]
 
 
-def _title(name: str, among: Sequence[str], labels: Labels) -> str:
-    """The head of a figure: in words, unless two of the table's figures share these."""
-    words = dict(zip(among, heads(among), strict=True))
-    return latex.escape(labels.name(name, words[name]))
+def _title(name: str, among: Sequence[str], labels: Labels, taken: Iterable[str] = ()) -> str:
+    """The head of a figure: in words, unless two of the table's columns share these."""
+    words = dict(zip(among, heads(among), strict=True))[name]
+    return latex.escape(labels.name(name, name if latex.escape(words) in taken else words))
 
 
 def differences_table(
