@@ -17,7 +17,7 @@ from flashwatt.base.cut_figures import results
 from flashwatt.base.files import parse_json, printable, read_text
 from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
-from flashwatt.base.scripts import explained
+from flashwatt.base.scripts import blaming, explained
 from flashwatt.base.units import counted
 from flashwatt.config.config import Config
 from flashwatt.runs import nearest, overrides_of
@@ -438,6 +438,7 @@ class Crash:
         return f"<Crash: {self.status}; {self.drive}; {cuts}, {lost} lost>"
 
 
+@blaming
 def crash(
     config: Source = MappingProxyType({}),
     /,

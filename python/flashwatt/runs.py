@@ -19,7 +19,7 @@ from flashwatt.base.literals import assignments, flattened, leaves, shown
 from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check_not_read
 from flashwatt.base.reads import reading
-from flashwatt.base.scripts import explained
+from flashwatt.base.scripts import blaming, explained
 from flashwatt.config.config import Config, dotted_of
 from flashwatt.oplog import logged, path_of, temporary
 from flashwatt.report.earlier import no_prices_of
@@ -50,6 +50,7 @@ _END_OF_TIME_NS = 2**64 - 1
 _INTERVAL_NS_MAX = 2**63 - 1
 
 
+@blaming
 @reading()
 def run(
     config: Source = MappingProxyType({}),
@@ -122,6 +123,7 @@ def run(
     return report
 
 
+@blaming
 @reading()
 def age(
     config: Source = MappingProxyType({}),
@@ -277,6 +279,7 @@ def simulate(
     return report
 
 
+@blaming
 def reprice(
     report: Report | Json | str,
     table: str | Mapping[str, Any],
@@ -306,11 +309,13 @@ def reprice(
     return Report.parse(_core.reprice(text.removeprefix("\ufeff"), report_name, table, name), report_name)
 
 
+@blaming
 def resolve(config: Source, **overrides: Any) -> dict[str, Any]:
     """Check a configuration and give every value that a run would use; the arguments are those of `run`."""
     return Config.of(config).override(**overrides).resolve()
 
 
+@blaming
 def names(kind: str) -> dict[str, str]:
     """Give the registered names of a kind ("ftls", "gc", "presets" and others), each with one line about it.
 

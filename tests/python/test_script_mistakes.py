@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import pickle
 import re
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -186,3 +189,24 @@ def test_per_cents_for_shares_are_warned_of_before_the_first_run(tmp_path: Path)
     base = {"device.preset": "park-1g", "device.logical_bytes": 64 << 20, "workload.uniform.requests": 1}
     with pytest.warns(UserWarning, match=r"grid\.device\.op_ratio: found 6"):
         flashwatt.sweep({"device.op_ratio": [6]}, base=base, workers=1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: flashwatt.run(device__preset="x25mm"),
+        lambda: flashwatt.sweep({"device.preset": ["x25mm"]}),
+        lambda: flashwatt.compare([]),
+        lambda: plot.power("good"),  # type: ignore[arg-type]
+        lambda: flashwatt.resolve({"device.preset": "x25mm"}),
+    ],
+)
+def test_a_traceback_ends_at_the_call(wrong: Callable[[], object]) -> None:
+    """The frames: this test, the lambda, and one of the package, which hides itself in notebooks."""
+    with pytest.raises(flashwatt.FlashwattError) as caught:
+        wrong()
+    frames = traceback.extract_tb(caught.tb)
+    assert len(frames) == 3
+    assert inspect.signature(flashwatt.run).parameters["seed"]
+    assert pickle.loads(pickle.dumps(flashwatt.run)) is flashwatt.run  # for pools of processes
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from flashwatt import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _ARGUMENTS = {
     "--force": "force=True",
@@ -26,6 +27,8 @@ _ARGUMENTS = {
 }
 """What a script has for the options that messages name."""
 _SHOWN = 80
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 
 @contextmanager
@@ -42,6 +45,20 @@ def explained(*, options: bool = True) -> Iterator[None]:
     except UnicodeEncodeError as error:  # half of a surrogate pair in an argument: the engine takes UTF-8
         found = f"found {error.object[:_SHOWN]!r}"
         raise _core.FlashwattError(f"not UTF-8; {found}; expected text of whole characters") from None
+
+
+def blaming(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Let the traceback of a user's error end at the call, without the lines of this package."""
+
+    @wraps(function)
+    def call(*args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        __tracebackhide__ = True  # notebooks leave this call out as well
+        try:
+            return function(*args, **options)
+        except _core.FlashwattError as error:
+            raise error.with_traceback(None)  # noqa: B904 (it is the same error)
+
+    return call
 
 
 def in_keys(message: str) -> str:

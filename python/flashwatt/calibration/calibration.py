@@ -12,6 +12,7 @@ from flashwatt.base.misspelt import known
 from flashwatt.base.outputs import check, locked, save_together
 from flashwatt.base.outputs import directory as made
 from flashwatt.base.reads import reading
+from flashwatt.base.scripts import blaming
 from flashwatt.calibration.bench import Bench
 from flashwatt.calibration.choices import check_choices, choices
 from flashwatt.calibration.fit import Problem, Search
@@ -48,6 +49,7 @@ class CalibrationInterruptedError(KeyboardInterrupt):
         self.calibration = calibration
 
 
+@blaming
 @reading()
 def calibrate(
     preset: str,

@@ -9,6 +9,7 @@ import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.misspelt import nearest
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration
 from flashwatt.plot.chart import Chart, write_page
 from flashwatt.plot.choice import labelled
@@ -47,6 +48,7 @@ _FIGURES = {
 }
 
 
+@blaming
 def activity(reports: Reports, figure: str = "write_amplification", **look: Unpack[Look]) -> Chart:
     """Draw what one or several SSDs do over time.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from flashwatt import _core
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.stack import HEADROOM, ZOOM, areas, mark, names_of, time_axis, time_unit, value_axis
@@ -25,6 +26,7 @@ EDGES_MAX = 5_000
 """More edges would be thinner than a pixel, and make the files large."""
 
 
+@blaming
 def current(report: Report, **look: Unpack[Look]) -> Chart:
     """Current of each component in the window of `run(..., edges=…)`, stacked, with the highest marked: a staircase.
 

@@ -8,6 +8,7 @@ import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import DASHES, SHAPES, short
 
@@ -27,6 +28,7 @@ FIGURES = {
 _KIB = 1024
 
 
+@blaming
 def dio(results: Mapping[str, Mapping[str, Any]], figure: str = "mb_s", **look: Unpack[Look]) -> Chart:
     """Draw a figure of one or several results, by their labels, against the size of the requests.
 

@@ -9,6 +9,7 @@ import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import prefix, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _BAR = 46  # height of a run's bar and the gap below it
 
 
+@blaming
 def energy(reports: Reports, *, without: Collection[str] = (), **look: Unpack[Look]) -> Chart:
     """Energy by component, one bar for each report, its total beside it.
 

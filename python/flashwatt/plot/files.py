@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt import _core
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import count, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from flashwatt.plot.style import Canvas, Look
 
 
+@blaming
 def operations(reports: Reports, **look: Unpack[Look]) -> Chart:
     """Draw the times of each operation of a program: a point at the mean, a line from p50 to p99.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt import _core
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration, number
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
@@ -27,6 +28,7 @@ _PART_COLOURS = [5, 1, 0]
 """Of the parts, in the palette."""
 
 
+@blaming
 def queue(reports: Reports, **look: Unpack[Look]) -> Chart:
     """Draw the mean number of queued requests over time, one line for each report.
 
@@ -47,6 +49,7 @@ def queue(reports: Reports, **look: Unpack[Look]) -> Chart:
     return Chart("Queued requests over time", (subtitle,), lambda on: _lines(contents, on), ZOOM, look)
 
 
+@blaming
 def waits(reports: Reports, **look: Unpack[Look]) -> Chart:
     """Draw where the mean latency of reads and of writes goes, a bar for each report.
 

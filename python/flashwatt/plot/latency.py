@@ -11,6 +11,7 @@ import polars as pl
 from flashwatt import _core
 from flashwatt.base import frames
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
@@ -54,6 +55,7 @@ _FORMS = {
 }
 
 
+@blaming
 def latency(
     reports: Reports, kinds: Sequence[str] = ("read", "write"), *, form: Form = "tail", **look: Unpack[Look]
 ) -> Chart:

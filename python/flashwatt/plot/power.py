@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from flashwatt import _core
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _PICTURE_BINS, _PAGE_BINS = 430, 3000  # two pixels each in a picture; a page can be zoomed
 
 
+@blaming
 def power(reports: Reports, *, window_ns: tuple[float, float] | None = None, **look: Unpack[Look]) -> Chart:
     """Mean power over time. One report: each component, stacked, with the highest bin and the peak marked.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from flashwatt.base.scripts import blaming
 from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _BINS = "Means over 0.1 s."
 
 
+@blaming
 def probes(content: Mapping[str, Any]) -> dict[str, Chart]:
     """Draw what the probes of a dio.json found, by the name of the picture: those that there is something for.
 

@@ -9,6 +9,7 @@ import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import count, counted, duration, si
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import INK, PAPER, SHAPES, short
@@ -53,6 +54,7 @@ _DUMP = ("dump_ns", "dump_energy_j", "capacitance_f")
 """Those of capacitors, which second cuts do not have."""
 
 
+@blaming
 def recovery(result: Crash, figure: str = "recovery_ns", **look: Unpack[Look]) -> Chart:
     """Draw the distribution of a figure of the recovery over the cuts: numbers of cuts in bins of equal width.
 
@@ -79,6 +81,7 @@ def recovery(result: Crash, figure: str = "recovery_ns", **look: Unpack[Look]) -
     return Chart(title, (result.drive, f"{said}.{beside}"), draw, "Point at a bar to see its values.", look)
 
 
+@blaming
 def cuts(result: Crash, **look: Unpack[Look]) -> Chart:
     """Draw the recovery time of each cut against the time of the cut, coloured by the pages that it tore.
 

@@ -9,6 +9,7 @@ import altair as alt
 from flashwatt import _core
 from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import NOTHING, setting
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.style import FAINT, INK, SHAPES, short
@@ -44,6 +45,7 @@ _COST = (
 _VARIES = 0.005  # of the highest mean: figures that differ by less are no choice
 
 
+@blaming
 def tradeoff(
     results: Results,
     x: str | None = None,

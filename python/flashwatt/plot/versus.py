@@ -12,6 +12,7 @@ from flashwatt import _core
 from flashwatt.base.labels import Labels
 from flashwatt.base.literals import label, shown
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import setting
 from flashwatt.plot import beside
 from flashwatt.plot.chart import Chart
@@ -50,6 +51,7 @@ class _Scales(NamedTuple):
     zero: bool | None
 
 
+@blaming
 def versus(
     results: Results | pl.DataFrame,
     x: str,

@@ -14,6 +14,7 @@ from flashwatt import _core
 from flashwatt.base.labels import Labels
 from flashwatt.base.literals import shown
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 from flashwatt.base.units import NOTHING, setting
 from flashwatt.config.spelling import as_written
 from flashwatt.report.comparable import map_unit_bytes, unlike_host_rules, unlike_map_units
@@ -192,6 +193,7 @@ class Comparison:
         return comparison(self)
 
 
+@blaming
 def compare(*reports: Saved | Mapping[str, Saved], only: Sequence[str] = ()) -> Comparison:
     """Lay reports side by side: their figures, and the differences of their configurations.
 

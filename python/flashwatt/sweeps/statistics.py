@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from flashwatt import _core
 from flashwatt.base.misspelt import known
+from flashwatt.base.scripts import blaming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,7 @@ def _within(t: float, freedom: int) -> float:
     return math.sin(angle) * total
 
 
+@blaming
 def pareto(frame: pl.DataFrame, *, minimize: Sequence[str] = (), maximize: Sequence[str] = ()) -> pl.DataFrame:
     """The rows that no other row beats: none is as good in every objective and better in one.
 

@@ -17,6 +17,7 @@ from flashwatt.base.outputs import check, locked
 from flashwatt.base.outputs import directory as made
 from flashwatt.base.progress import silent
 from flashwatt.base.reads import reading
+from flashwatt.base.scripts import blaming
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.study import Study
@@ -52,6 +53,7 @@ class SweepNotSavedError(_core.FlashwattError):
         self.results = results
 
 
+@blaming
 @reading()
 def sweep(
     grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | PathLike[str] | Study,
@@ -90,7 +92,7 @@ def sweep(
     tasks = study.tasks()
     if not isinstance(grid, Study):  # the command line, which has one, says it itself
         for text in study.suspicions():
-            warnings.warn(text, stacklevel=3)
+            warnings.warn(text, stacklevel=4)
     directory = None if out is None else made(out)
     if directory:
         check(directory / "results.parquet", marks.TABLE, force=force)
