@@ -11,6 +11,7 @@ import flashwatt
 from conftest import CONFIG
 from flashwatt import Results, plot
 from flashwatt.report.axes import figure, word
+from svg import beyond
 
 if TYPE_CHECKING:
     from flashwatt.plot import Chart
@@ -130,3 +131,14 @@ def test_axes_have_words_and_units() -> None:
         assert figure(key, values).title == title
     assert figure("latency_ns.read.p99_9", [800_000.0]).size == 1e3
     assert word("ftl.dftl.cmt_entries") == "CMT entries"
+
+
+@pytest.mark.parametrize("width", [240, 300, 360])
+def test_nothing_is_cut_off_in_a_column_of_a_paper(width: int) -> None:
+    schedulers = ["none", "mq_deadline", "bfq", "kyber"] * 2
+    drives = ["x25m"] * 4 + ["laptop-7200"] * 4
+    frame = pl.DataFrame({"host.scheduler": schedulers, "device.preset": drives, "power_w.mean": [0.5] * 4 + [2.0] * 4})
+    chart = plot.versus(frame, x="host.scheduler", y="power_w.mean", by="device.preset")
+    svg = chart.restyle(width=width, title=None).svg()
+    assert "laptop-7200" in svg
+    assert beyond(svg) == []

@@ -108,7 +108,7 @@ class Canvas:
         symbol = 2.6 * self.font
         fitting: Any = alt.ExprRef(f"clamp(floor(width / {widest + symbol:.0f}), 1, {most})")
         if self.width is not None:  # a file is laid out once, before the width of the plot is known
-            room = self.width - 2 * self.padding - (beside or _BESIDE_LETTERS * self.font)
+            room = self.width - 2 * self.padding - beside if beside else self._beside_axis
             fitting = max(1, min(most, int(room // (widest + symbol))))
         return alt.Legend(
             columns=fitting,
@@ -120,13 +120,23 @@ class Canvas:
     def named(self, names: Sequence[object]) -> alt.Axis:
         """The axis of some names: upright where there is too little room for them side by side."""
         needed = max((self.text_px(name) for name in names), default=1) + self.font / 2
-        narrow = f"width / {max(1, len(names))} < {needed:.0f}"
-        return alt.Axis(
-            labelAngle=alt.ExprRef(f"{narrow} ? -90 : 0"),
-            labelAlign=alt.ExprRef(f"{narrow} ? 'right' : 'center'"),
-            labelBaseline=alt.ExprRef(f"{narrow} ? 'middle' : 'top'"),
-            labelOverlap=False,
-        )
+        sides: dict[str, tuple[Any, Any]] = {
+            "labelAngle": (-90, 0),
+            "labelAlign": ("right", "center"),
+            "labelBaseline": ("middle", "top"),
+        }
+        if self.width is None:
+            narrow = f"width / {max(1, len(names))} < {needed:.0f}"
+            turned = {name: alt.ExprRef(f"{narrow} ? {a!r} : {b!r}") for name, (a, b) in sides.items()}
+        else:  # Names that turned only once the plot has its width would push the legend out of the picture.
+            upright = self._beside_axis / max(1, len(names)) < needed
+            turned = {name: side[not upright] for name, side in sides.items()}
+        return alt.Axis(labelOverlap=False, **turned)
+
+    @property
+    def _beside_axis(self) -> float:
+        """The width of the plot of a file, about: what the margins and the vertical axis leave."""
+        return (self.width or 0) - 2 * self.padding - _BESIDE_LETTERS * self.font
 
     def ticks(self, px: float = 70) -> alt.ExprRef:
         """As many ticks as fit below a chart, at `px` pixels for each at the usual size of labels."""
