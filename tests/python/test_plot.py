@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flashwatt.base.files import Json
+    from flashwatt.plot.style import Palette
 
 SIGNATURES = {"svg": b"<svg", "html": b"<!DOCTYPE html>", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 PLOTS = {"power": plot.power, "current": plot.current, "energy": plot.energy, "latency": plot.latency}
@@ -248,3 +249,12 @@ def test_every_key_of_a_sweep_is_told_apart_or_said_not_to_be() -> None:
     assert (dots["color"]["field"], dots["shape"]["field"]) == ("gc_policy", "device_channels")
     with pytest.raises(flashwatt.FlashwattError, match=r"shape: .*did you mean `device\.ways`"):
         plot.tradeoff(results, shape="device.way")
+
+
+@pytest.mark.parametrize("palette", ["default", "colorblind", "grey"])
+def test_components_of_a_disk_have_colours_of_their_own(run: Report, palette: Palette) -> None:
+    disk = flashwatt.run(device__preset="laptop-7200", workload__uniform__requests=10)
+    spec = plot.energy({"SSD": run, "disk": disk}, palette=palette).spec()
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    assert {"NAND program", "spindle, +5 V"} <= set(scale["domain"])
+    assert len(set(scale["range"])) == len(scale["domain"]) == len(scale["range"])

@@ -40,6 +40,12 @@ _OTHERS = {
     "grey": ["#ededed", "#b8b8b8", "#7d7d7d", "#363636", "#d4d4d4", "#9a9a9a", "#5c5c5c", "#000000"],
 }
 """Colours of the components of other drives than SSDs, in turn, by palette."""
+_BESIDE_SSDS = {
+    "": ["#8e6bb0", "#e3c567", "#6a8f3c", "#8c5a3c", "#e58fb8", "#1f3a5f", "#b7cf7a", "#c9b1e0"],
+    "colorblind": ["#009e73", "#f0e442", "#cc79a7", "#000000", "#8fd6c2", "#8a8000", "#7a3f60", "#f3d3e4"],
+    "grey": ["#a9a9a9", "#e1e1e1", "#494949", "#c6c6c6", "#6d6d6d", "#1b1b1b", "#8c8c8c", "#f6f6f6"],
+}
+"""The same in a picture that has components of SSDs, too: none is a colour of those."""
 
 
 def names_of(keys: Iterable[str]) -> dict[str, str]:
@@ -66,9 +72,11 @@ def component_colours(on: Canvas, names: Sequence[str], *, beside: float | None 
     """The colours of these components, with their legend; `beside` as for `Canvas.legend`."""
     shades = _SHADES.get(on.palette) or [colour for _, colour in COMPONENTS.values()]
     by_name = dict(zip((name for name, _ in COMPONENTS.values()), shades, strict=True))
-    others = _OTHERS.get(on.palette) or _OTHERS[""]
-    colours = [by_name.get(name) or others[place % len(others)] for place, name in enumerate(names)]
-    scale = alt.Scale(domain=list(names), range=colours)
+    unknown = [name for name in names if name not in by_name]
+    table = _OTHERS if len(unknown) == len(names) else _BESIDE_SSDS
+    others = table.get(on.palette) or table[""]
+    by_name |= {name: others[place % len(others)] for place, name in enumerate(unknown)}
+    scale = alt.Scale(domain=list(names), range=[by_name[name] for name in names])
     return alt.Color("component:N", scale=scale, legend=on.legend(names, beside=beside, symbolType="square"))
 
 
