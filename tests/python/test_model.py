@@ -194,7 +194,7 @@ def test_theory_beside_a_figure(collected: package.Results) -> None:
     assert "Dashed: theory." in chart.subtitle
     rows = [row for part in chart.spec()["datasets"].values() for row in part if "theory" in row]
     assert len(rows) > 50
-    assert rows[0] == {"x": 0.1, "series": "", "theory": 5}
+    assert rows[0] == {"x": 0.1, "series": "", "key": "theory", "theory": 5}
     for wrong, said in (
         (True, "found a frame"),
         (lambda _: "x", "found 'x' at 0.1"),

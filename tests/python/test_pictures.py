@@ -78,8 +78,8 @@ def texts(svg: str) -> Iterator[tuple[str, float, tuple[float, float, float, flo
             if kind == "translate":
                 x, y = (x + values[1], y - values[0]) if turned else (x + values[0], y + values[1])
             elif kind == "rotate":
-                assert values[0] in (0, -90)
-                turned = turned or values[0] == -90
+                assert values[0] in (0, -90, 270)
+                turned = turned or values[0] != 0
         if node.tag.endswith("}text") and node.get("opacity") != "0":
             size = float(re.sub("px", "", node.get("font-size", "0")))
             down = 0.0

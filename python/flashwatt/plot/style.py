@@ -40,6 +40,9 @@ _EM = {letter: advance for letters, advance in _ADVANCES.items() for letter in l
 _CAPITAL, _OTHER, _BOLD = 0.7, 0.63, 1.12
 """Widths of letters in sizes of the font: those of DejaVu Sans, rounded up; of its bold letters, a factor."""
 _BESIDE_LETTERS = 6  # room that an axis and its title take beside a plot, in sizes of its labels
+_SYMBOL_SIZE = 130  # of a legend: the square of its side
+_STROKE_BEYOND = 4  # what a stroke of a legend is longer than a symbol, in halves of the symbol's side
+_STROKE = f"M-1,0L{1 + _STROKE_BEYOND},0"
 _SIDE_MIN, _SIDE_MAX, _FONT_MIN, _FONT_MAX = 120, 5000, 4, 60
 
 
@@ -101,11 +104,24 @@ class Canvas:
         return chart.properties(autosize=alt.AutoSizeParams(type=fit, contains="padding"))
 
     def legend(
-        self, names: Iterable[object], most: int = 4, *, beside: float | None = None, **options: Any
+        self,
+        names: Iterable[object],
+        most: int = 4,
+        *,
+        beside: float | None = None,
+        strokes: bool = False,
+        **options: Any,
     ) -> alt.Legend:
-        """A legend below the chart, with as many columns as fit there; `beside` is the room of the vertical axis."""
+        """A legend below the chart, with as many columns as fit there; `beside` is the room of the vertical axis.
+
+        Its symbols are `strokes` long enough to show how they are dashed, if asked for.
+        """
         widest = max((self.text_px(name) for name in names), default=1)
         symbol = 2.6 * self.font
+        if strokes:
+            half = _SYMBOL_SIZE**0.5 / 2 * self.font / _BASE_PX
+            options = {"symbolType": _STROKE, "labelOffset": 4 + _STROKE_BEYOND * half, **options}
+            symbol += _STROKE_BEYOND * half
         fitting: Any = alt.ExprRef(f"clamp(floor(width / {widest + symbol:.0f}), 1, {most})")
         if self.width is not None:  # a file is laid out once, before the width of the plot is known
             room = self.width - 2 * self.padding - beside if beside else self._beside_axis
@@ -127,7 +143,7 @@ class Canvas:
         }
         if self.width is None:
             narrow = f"width / {max(1, len(names))} < {needed:.0f}"
-            turned = {name: alt.ExprRef(f"{narrow} ? {a!r} : {b!r}") for name, (a, b) in sides.items()}
+            turned: dict[str, Any] = {name: alt.ExprRef(f"{narrow} ? {a!r} : {b!r}") for name, (a, b) in sides.items()}
         else:  # Names that turned only once the plot has its width would push the legend out of the picture.
             upright = self._beside_axis / max(1, len(names)) < needed
             turned = {name: side[not upright] for name, side in sides.items()}
@@ -235,7 +251,7 @@ def styled(chart: Any, on: Canvas) -> Any:
             labelFontSize=font,
             titleColor=FAINT,
             titleFontSize=font,
-            symbolSize=130 * part * part,
+            symbolSize=_SYMBOL_SIZE * part * part,
             rowPadding=(5 if on.width is None or on.width >= _NARROW else 2) * part,
             columnPadding=18 * part,
         )

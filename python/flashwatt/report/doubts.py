@@ -31,6 +31,13 @@ def united(*marks: str) -> str:
     return "".join(one for one in (NOT_STEADY, TOO_SHORT) if one in found)
 
 
+def mark_of_row(row: Mapping[str, Any], key: str) -> str:
+    """Give the mark of a figure in a row of a frame, whose columns are dotted keys: it knows counts alone."""
+    found = _QUANTILE.search(key)
+    table, _, name = key.rpartition(".")
+    return marks_of_quantile(row.get(f"{table}.count"), name) if found else ""
+
+
 def marks_of_quantile(count: int | None, name: str) -> str:
     """Give the mark of a quantile, `p99`, of this many requests."""
     return TOO_SHORT if count and name.startswith("p") and count < least_requests(name) else ""

@@ -159,12 +159,12 @@ fn collection_that_falls_behind() {
 #[test]
 fn collections_from_before_reads() {
     let warned = |start: &str, warmup: &str| {
-        let reads =
-            ["workload.uniform.read_fraction=1", "workload.uniform.requests=90000", "run.measure.requests=2000"];
-        warns(&run(&[&reads[..], &[start, warmup]].concat()), "collections from before the measured window")
+        let reads = ["workload.uniform.read_fraction=1", "workload.uniform.queue_depth=1"];
+        let window = ["workload.uniform.requests=10000", "run.measure.requests=500", start, warmup];
+        warns(&run(&[&reads[..], &window].concat()), "collections from before the measured window")
     };
     assert!(warned("run.precondition=steady", "run.warmup.requests=0"));
-    assert!(!warned("run.precondition=steady", "run.warmup.requests=80000"));
+    assert!(!warned("run.precondition=steady", "run.warmup.requests=8000"));
     assert!(!warned("run.precondition=filled", "run.warmup.requests=0"));
 }
 
