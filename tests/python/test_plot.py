@@ -258,3 +258,16 @@ def test_components_of_a_disk_have_colours_of_their_own(run: Report, palette: Pa
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert {"NAND program", "spindle, +5 V"} <= set(scale["domain"])
     assert len(set(scale["range"])) == len(scale["domain"]) == len(scale["range"])
+
+
+def test_flushes_have_latencies_and_the_depths_of_runs_one_line(tmp_path: Path) -> None:
+    job = tmp_path / "sync.fio"
+    job.write_text("[w]\nioengine=psync\nrw=randwrite\nbs=4k\nsize=1m\nfsync=4\n")
+    run = flashwatt.run(device__preset="x25m", workload__fio__path=str(job), host__scheduler="none", series=True)
+    for form in ("tail", "bars"):
+        assert "flushes" in (plot.latency(run, ["flush"], form=form).title)
+    rows = plot.latency(run, ["flush"]).spec()["datasets"].values()
+    assert {row["kind"] for some in rows for row in some} == {"flush"}
+    said = plot.queue({"a": run, "b": run}, palette="grey").subtitle[0]
+    assert said.count("queued") == 1
+    assert " to " not in said

@@ -101,7 +101,7 @@ def _lines(contents: dict[str, Json], figure: str, on: Canvas) -> alt.LayerChart
     names = list(dict.fromkeys(row["line"] for row in rows))
     top = max((row["value"] for row in rows), default=0) or 1
     colours = alt.Scale(domain=names, range=on.colours)
-    legend = on.legend(names) if len(names) > 1 else None
+    legend = on.legend(names, strokes=on.dashed) if len(names) > 1 else None
     encodings: dict[str, Any] = {"color": alt.Color("line:N", scale=colours, legend=legend)}
     if on.dashed:
         encodings["strokeDash"] = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend)

@@ -8,7 +8,7 @@ import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.scripts import blaming
-from flashwatt.base.units import duration, number
+from flashwatt.base.units import duration
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
 from flashwatt.plot.stack import HEADROOM, ZOOM, time_axis, time_unit, value_axis, zoomed
@@ -39,14 +39,17 @@ def queue(reports: Reports, **look: Unpack[Look]) -> Chart:
     for label, content in contents.items():
         if not _host(label, content).get("series"):
             raise _core.FlashwattError(f"{label}: no requests over time; ask for them: run(..., series=True)")
-    said = ", ".join(
-        f"{label} {number(one['host']['depth']['queued_mean'])} queued, "
-        f"{number(one['host']['depth']['in_device_mean'])} in the drive"
-        for label, one in contents.items()
-    )
+    depths = [one["host"]["depth"] for one in contents.values()]
+    queued, inside = (_range([one[key] for one in depths]) for key in ("queued_mean", "in_device_mean"))
     intervals = dict.fromkeys(duration(one["host"]["series"]["interval_ns"], exact=True) for one in contents.values())
-    subtitle = f"Means over the whole run: {said}. Means over {', '.join(intervals)}."
+    subtitle = f"Means over a run: {queued} queued, {inside} in the drive. Bins of {', '.join(intervals)}."
     return Chart("Queued requests over time", (subtitle,), lambda on: _lines(contents, on), ZOOM, look)
+
+
+def _range(values: list[float]) -> str:
+    """One number, or the lowest and the highest of several runs."""
+    ends = list(dict.fromkeys(f"{one:.3g}" for one in (min(values), max(values))))
+    return " to ".join(ends)
 
 
 @blaming
@@ -89,9 +92,10 @@ def _lines(contents: dict[str, Json], on: Canvas) -> alt.LayerChart:
     ]
     top = max((row["value"] for row in rows), default=0) or 1
     colours = alt.Scale(domain=names, range=on.colours)
-    encodings: dict[str, Any] = {"color": alt.Color("run:N", scale=colours, legend=on.legend(names))}
+    legend = on.legend(names, strokes=on.dashed)
+    encodings: dict[str, Any] = {"color": alt.Color("run:N", scale=colours, legend=legend)}
     if on.dashed:
-        encodings["strokeDash"] = alt.StrokeDash("run:N", scale=alt.Scale(domain=names, range=DASHES))
+        encodings["strokeDash"] = alt.StrokeDash("run:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend)
     lines = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _KINDS = {
     "read": "reads",
     "write": "writes",
+    "flush": "flushes",
     "map_read": "map reads",
     "map_write_first": "map writes (first copy)",
     "map_write_last": "map writes (last copy)",
@@ -65,7 +66,7 @@ def latency(
     to scale; "cdf", the share that took at most a time; "box", a box for each run from p25 to p75 with the median,
     lines from p1 to p99 and a point at p99.9; or "bars", the mean, p50, p99 and p99.9 of each run.
 
-    `kinds` says which of `Report.latency()` are drawn: of the host `read` and `write`; of the map `map_read`,
+    `kinds` says which of `Report.latency()` are drawn: of the host `read`, `write` and `flush`; of the map `map_read`,
     `map_write_first`, `map_write_last`. A kind that did not occur is not drawn. Further options are those of
     `Chart.restyle`.
 
@@ -75,7 +76,7 @@ def latency(
     _check(kinds)
     known("form", [form], _FORMS)
     contents = labelled(reports)
-    of_host = set(kinds) <= {"read", "write"}
+    of_host = set(kinds) <= {"read", "write", "flush"}
     subtitle = _FORMS[form].format("requests" if of_host else "operations")
     return Chart(_title(contents, kinds), (subtitle,), _draw(contents, kinds, form), look=look)
 
@@ -106,9 +107,9 @@ def _title(contents: dict[str, Json], kinds: Sequence[str]) -> str:
 
 def _figures(content: Json, kind: str) -> Json | None:
     if not kind.startswith("map_"):
-        figures: Json = content["latency_ns"][kind]
+        figures: Json | None = content["latency_ns"].get(kind)  # an older report has no flushes
         return figures
-    of_map: Json | None = content["ftl"]["map_latency_ns"]
+    of_map: Json | None = (content.get("ftl") or {}).get("map_latency_ns")  # a disk has no map
     return of_map and of_map[kind.removeprefix("map_")]
 
 
@@ -177,13 +178,15 @@ def _told(labels: list[str], kinds: Sequence[str], on: Canvas) -> list[Any]:
         names, field = list(kinds), "kind:N"
     else:
         names, field = labels, "run:N"
-    colour = alt.Color(field, scale=alt.Scale(domain=names, range=on.colours), legend=on.legend(names))
+    dashed = on.dashed and not (len(labels) > 1 and len(kinds) > 1)
+    shown = on.legend(names, strokes=dashed)
+    colour = alt.Color(field, scale=alt.Scale(domain=names, range=on.colours), legend=shown)
     strokes = alt.Scale(domain=list(kinds), range=DASHES[: len(kinds)])
     if len(labels) > 1 and len(kinds) > 1:
-        return [colour, alt.StrokeDash("kind:N", scale=strokes, legend=on.legend(kinds, symbolType="stroke"))]
-    if on.dashed:
+        return [colour, alt.StrokeDash("kind:N", scale=strokes, legend=on.legend(kinds, strokes=True))]
+    if dashed:
         by_name = alt.Scale(domain=names, range=DASHES)
-        return [colour, alt.StrokeDash(field, scale=by_name, legend=on.legend(names))]
+        return [colour, alt.StrokeDash(field, scale=by_name, legend=shown)]
     return [colour]
 
 
