@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import flashwatt
-from flashwatt import plot
+from flashwatt import Report, plot
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from flashwatt import Report
 
 _SMALL = {
     "device__channels": 2,
@@ -60,3 +58,18 @@ def test_mistakes(report: Report) -> None:
     disk = flashwatt.run(device__preset="laptop-7200", series=True, workload__uniform__requests=10)
     with pytest.raises(flashwatt.FlashwattError, match="holds power alone"):
         plot.activity(disk)
+
+
+def test_write_amplification_needs_enough_writes(report: Report) -> None:
+    content = report.to_dict()
+    content["config"]["device"] |= {"channels": 1, "ways": 1, "pages_per_block": 2, "page_bytes": 100}
+    done = content["series"]["activity"]
+    count = len(done["iops"])
+    # By hand: 200 bytes are a block; a bin with 4 pages for 4 bytes of the host would be at 100.
+    done["accepted_bytes"] = [100, 100, 4, 296, 100] + [200] * (count - 5)
+    done["programmed_pages"] = [1, 1, 4, 2, 1] + [2] * (count - 5)
+    rows = next(iter(plot.activity(Report(content)).spec(page=True)["datasets"].values()))
+    values = [row["value"] for row in rows]
+    assert values[:2] == [1, 2]  # 6 pages of 100 bytes for 300 bytes
+    assert max(values) == 2
+    assert "joined where the host wrote little" in plot.activity(report).subtitle[0]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from flashwatt.report.report import Report
 
 _PICTURE_BINS, _PAGE_BINS = 430, 3000
+_LEAST_POINTS = 20  # of write amplification in a run that writes little
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ def activity(reports: Reports, figure: str = "write_amplification", **look: Unpa
     `figure` is `throughput`, `iops`, `write_amplification`, `free_blocks`, `queue_depth` or `energy_by_cause`. Further
     options are those of `Chart.restyle`. Raises `FlashwattError` for another figure, and for a report without this
     recording: one of a disk or an array, or of a run without `series=True`.
+
+    A bin of write amplification in which the host wrote next to nothing would say what collection happened to do in it.
+    So neighbouring bins are joined until the host has written a block for each die in them, or a twentieth of all that
+    it wrote, if that is less; the value is that of all their pages and bytes. The report keeps every bin as it is.
     """
     if figure not in _FIGURES:
         near = nearest(figure, _FIGURES)
@@ -66,7 +71,8 @@ def activity(reports: Reports, figure: str = "write_amplification", **look: Unpa
     chosen, first = _FIGURES[figure], next(iter(contents.values()))
     intervals = dict.fromkeys(duration(one["series"]["interval_ns"], exact=True) for one in contents.values())
     described = f"{describe_device(first)}. {describe_workload(first)}." if len(contents) == 1 else ""
-    subtitle = f"{described} Bins of {', '.join(intervals)}.".strip()
+    joined = ", joined where the host wrote little" if figure == "write_amplification" else ""
+    subtitle = f"{described} Bins of {', '.join(intervals)}{joined}.".strip()
     return Chart(chosen.title, (subtitle,), lambda on: _lines(contents, figure, on), ZOOM, look)
 
 
@@ -146,8 +152,26 @@ def _points(content: Json, figure: str, bins: int) -> dict[str, list[tuple[float
 
     columns = {name: done[key] for name, key in _FIGURES[figure].keys.items()}
     columns = columns or done["energy_by_cause_j"]
-    parts = [slice(first, first + group) for first in range(0, count, group)]
+    parts = [slice(first, min(first + group, count)) for first in range(0, count, group)]
+    if figure == "write_amplification":
+        parts = _with_enough(parts, done["accepted_bytes"], content["config"]["device"])
     return {
         name: [(start + at.start * interval, value) for at in parts if (value := joined(values, at)) is not None]
         for name, values in columns.items()
     }
+
+
+def _with_enough(parts: list[slice], accepted: list[int], device: Json) -> list[slice]:
+    """Join neighbouring bins until each holds enough writes of the host for a quotient; a rest joins the last one."""
+    block_bytes = device["channels"] * device["ways"] * device["pages_per_block"] * device["page_bytes"]
+    least = max(1, min(block_bytes, sum(accepted) / _LEAST_POINTS))
+    joined: list[slice] = []
+    first, held = 0, 0
+    for part in parts:
+        held += sum(accepted[part])
+        if held >= least:
+            joined.append(slice(first, part.stop))
+            first, held = part.stop, 0
+    if joined:
+        joined[-1] = slice(joined[-1].start, parts[-1].stop)
+    return joined
