@@ -271,3 +271,10 @@ def test_flushes_have_latencies_and_the_depths_of_runs_one_line(tmp_path: Path) 
     said = plot.queue({"a": run, "b": run}, palette="grey").subtitle[0]
     assert said.count("queued") == 1
     assert " to " not in said
+
+
+def test_bars_of_too_few_requests_are_hollow(run: Report) -> None:
+    spec = plot.latency(run, form="bars").spec()  # of 1,000 reads one is beyond p99.9
+    rows = next(rows for rows in spec["datasets"].values() if "group" in rows[0])
+    assert {row["group"] for row in rows if row.get("doubt")} == {"reads, p99.9", "writes, p99.9"}
+    assert "hollow: too short" in plot.latency(run, form="bars", title=None).svg()

@@ -21,9 +21,10 @@ SOLID, HOLLOW = "!datum.doubt", "!!datum.doubt"
 TOOLTIP = alt.Tooltip("doubt:N", title="doubt")
 
 
-def doubt(marks: str) -> str:
-    """Put the marks of a figure in words; empty without a mark."""
-    return " or ".join(words for mark, words in _WORDS.items() if mark in marks)
+def noted(marks: str) -> dict[str, str]:
+    """Give what a row of a chart says of the marks of its figure: `doubt`, unless there is none."""
+    words = " or ".join(words for mark, words in _WORDS.items() if mark in marks)
+    return {"doubt": f"{words} ({marks})"} if marks else {}
 
 
 def said(marks: Iterable[str]) -> list[str]:
@@ -38,7 +39,7 @@ def style(width: float) -> dict[str, Any]:
     return {"filled": False, "fill": PAPER, "strokeWidth": width}
 
 
-def key(marks: Iterable[str], on: Canvas) -> alt.Chart:
+def _key(marks: Iterable[str], on: Canvas) -> alt.Chart:
     """Give a layer that draws nothing but an entry of the legend: subtitles may be off."""
     there = "".join(marks)
     words = f"hollow: {' or '.join(word for mark, word in _WORDS.items() if word in there or mark in there)}"
@@ -46,3 +47,17 @@ def key(marks: Iterable[str], on: Canvas) -> alt.Chart:
     base = alt.Chart(alt.InlineData(values=[{"hollow": words}])).transform_filter("false")
     drawn: alt.Chart = base.mark_point(shape="circle", color=INK, **style(1.4 * on.font / 12)).encode(opacity=channel)
     return drawn
+
+
+def parts(base: alt.Chart, rows: list[dict[str, Any]], edge: float) -> list[tuple[alt.Chart, dict[str, Any]]]:
+    """Give the charts of the rows without a doubt and of the doubted ones, with the options of their marks."""
+    doubted = sum("doubt" in row for row in rows)
+    solid: tuple[alt.Chart, dict[str, Any]] = (base.transform_filter(SOLID) if doubted else base, {})
+    kept = [solid] if doubted < len(rows) else []
+    return [*kept, *([(base.transform_filter(HOLLOW), style(edge))] if doubted else [])]
+
+
+def keys(rows: list[dict[str, Any]], on: Canvas) -> list[alt.Chart]:
+    """Give the entry of the legend for hollow marks, if there are any."""
+    doubted = [row["doubt"] for row in rows if "doubt" in row]
+    return [_key(doubted, on)] if doubted else []

@@ -13,9 +13,10 @@ from flashwatt.base import frames
 from flashwatt.base.misspelt import known
 from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration
+from flashwatt.plot import hollow
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.latency_bars import bars, boxes
+from flashwatt.plot.latency_bars import bar_marks, bars, boxes
 from flashwatt.plot.style import DASHES, short
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def latency(
 
     `form` is "tail", the share of requests that took longer than a time, both on logarithmic axes, so that the tail is
     to scale; "cdf", the share that took at most a time; "box", a box for each run from p25 to p75 with the median,
-    lines from p1 to p99 and a point at p99.9; or "bars", the mean, p50, p99 and p99.9 of each run.
+    lines from p1 to p99 and a point at p99.9; or "bars", the mean, p50, p99 and p99.9 of each run,
+    hollow where tables mark them `†` or `‡`.
 
     `kinds` says which of `Report.latency()` are drawn: of the host `read`, `write` and `flush`; of the map `map_read`,
     `map_write_first`, `map_write_last`. A kind that did not occur is not drawn. Further options are those of
@@ -78,13 +80,14 @@ def latency(
     contents = labelled(reports)
     of_host = set(kinds) <= {"read", "write", "flush"}
     subtitle = _FORMS[form].format("requests" if of_host else "operations")
-    return Chart(_title(contents, kinds), (subtitle,), _draw(contents, kinds, form), look=look)
+    doubted = hollow.said(bar_marks(contents, kinds)) if form == "bars" else []
+    return Chart(_title(contents, kinds), (subtitle, *doubted), _draw(contents, kinds, form), look=look)
 
 
 def _draw(contents: dict[str, Json], kinds: Sequence[str], form: Form) -> Callable[[Canvas], Any]:
     if form == "bars":
         figures = {label: {kind: _figures(one, kind) for kind in kinds} for label, one in contents.items()}
-        return bars(figures, _KINDS)
+        return bars(figures, _KINDS, contents)
     if form == "box":
         return boxes({label: frames.latency(one) for label, one in contents.items()}, kinds, _KINDS)
     rows = [row for label, content in contents.items() for row in _rows(label, content, kinds, form)]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
+from flashwatt.plot import hollow
 from flashwatt.plot.style import INK, short
 from flashwatt.report.axes import figure
+from flashwatt.report.doubts import mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +23,23 @@ _STATISTICS = {"mean": "mean", "p50": "p50", "p99": "p99", "p99.9": "p99_9"}
 """Of bars: their names, and their keys in a report."""
 
 
-def bars(figures: Mapping[str, Mapping[str, Json | None]], words: Mapping[str, str]) -> Callable[[Canvas], Any]:
+def bar_marks(contents: Mapping[str, Json], kinds: Sequence[str]) -> list[str]:
+    """Give the marks of the bars' figures, of requests of the host: tables mark no others."""
+    keys = [f"latency_ns.{kind}.{key}" for kind in kinds for key in _STATISTICS.values()]
+    return [mark(one, key) for one in contents.values() for key in keys]
+
+
+def bars(
+    figures: Mapping[str, Mapping[str, Json | None]], words: Mapping[str, str], contents: Mapping[str, Json]
+) -> Callable[[Canvas], Any]:
     """Draw bars of the mean and the quantiles of each kind of request, side by side for the runs."""
     found: list[dict[str, Any]] = [
-        {"group": f"{words[kind]}, {name}", "run": label, "ns": of[key]}
+        {
+            "group": f"{words[kind]}, {name}",
+            "run": label,
+            "ns": of[key],
+            **hollow.noted(mark(contents[label], f"latency_ns.{kind}.{key}")),
+        }
         for label, by_kind in figures.items()
         for kind, of in by_kind.items()
         for name, key in _STATISTICS.items()
@@ -40,8 +55,12 @@ def bars(figures: Mapping[str, Mapping[str, Json | None]], words: Mapping[str, s
         base = alt.Chart(alt.InlineData(values=rows))
         y = alt.Y("value:Q", title=axis.title, axis=alt.Axis(tickCount=on.rows()))
         tooltip = [alt.Tooltip("run:N"), alt.Tooltip("group:N"), alt.Tooltip("value:Q", title=axis.title)]
-        drawn = base.mark_bar().encode(y=y, tooltip=tooltip, **_places(groups, labels, on))
-        return on.sized(alt.layer(drawn))
+        places = _places(groups, labels, on)
+        drawn = [
+            chart.mark_bar(**style).encode(y=y, tooltip=tooltip, **places)
+            for chart, style in hollow.parts(base, rows, 1.6 * on.font / 12)
+        ]
+        return on.sized(alt.layer(*drawn, *hollow.keys(rows, on)))
 
     return draw
 

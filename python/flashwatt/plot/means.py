@@ -54,7 +54,7 @@ def rows_of(means: list[Mean], axes: tuple[Figure, Figure], *, numeric: bool) ->
             "half": None if one.half is None else short(one.half / up.size),
             "runs": one.runs,
             **({"cut": True} if one.mean - (one.half or 0) < floor else {}),
-            **({"doubt": f"{hollow.doubt(one.marks)} ({one.marks})"} if one.marks else {}),
+            **hollow.noted(one.marks),
         }
         for one in means
     ]
@@ -81,7 +81,7 @@ def lines(
     ]
     dots = _dots(rows, axes, legend, {"x": x, "y": y}, on)
     whiskers = _whiskers(base, {"x": x, **told}, y, on)
-    drawn: alt.LayerChart = on.sized(alt.layer(*line, *whiskers, *dots, *_key(rows, on)))
+    drawn: alt.LayerChart = on.sized(alt.layer(*line, *whiskers, *dots, *hollow.keys(rows, on)))
     return drawn
 
 
@@ -96,14 +96,14 @@ def named(rows: list[dict[str, Any]], axes: tuple[Figure, Figure], legend: str, 
     base = alt.Chart(alt.InlineData(values=rows))
     if scales.log_y:
         dots = _dots(rows, axes, legend, {"y": y, **places}, on)
-        return on.sized(alt.layer(*_whiskers(base, places, y, on, INK), *dots, *_key(rows, on)))
+        return on.sized(alt.layer(*_whiskers(base, places, y, on, INK), *dots, *hollow.keys(rows, on)))
     colour = _told(rows, legend, on)
     style: dict[str, Any] = {} if colour else {"color": on.colours[0]}
     marks = [
         chart.mark_bar(**style, **options).encode(y=y, tooltip=_tooltip(axes, rows), **places, **colour)
-        for chart, options in _parts(base, rows, 1.6 * on.font / 12)
+        for chart, options in hollow.parts(base, rows, 1.6 * on.font / 12)
     ]
-    return on.sized(alt.layer(*marks, *_whiskers(base, places, y, on, INK), *_key(rows, on)))
+    return on.sized(alt.layer(*marks, *_whiskers(base, places, y, on, INK), *hollow.keys(rows, on)))
 
 
 def _dots(
@@ -121,22 +121,8 @@ def _dots(
     base = alt.Chart(alt.InlineData(values=rows))
     return [
         chart.mark_point(**{**style, **options}).encode(tooltip=_tooltip(axes, rows), **at, **how)
-        for chart, options in _parts(base, rows, 1.4 * part)
+        for chart, options in hollow.parts(base, rows, 1.4 * part)
     ]
-
-
-def _parts(base: alt.Chart, rows: list[dict[str, Any]], edge: float) -> list[tuple[alt.Chart, dict[str, Any]]]:
-    """The charts of the rows without a doubt and of the doubted ones, with the options of their marks."""
-    doubted = sum("doubt" in row for row in rows)
-    solid: tuple[alt.Chart, dict[str, Any]] = (base.transform_filter(hollow.SOLID) if doubted else base, {})
-    parts = [solid] if doubted < len(rows) else []
-    return [*parts, *([(base.transform_filter(hollow.HOLLOW), hollow.style(edge))] if doubted else [])]
-
-
-def _key(rows: list[dict[str, Any]], on: Canvas) -> list[alt.Chart]:
-    """The entry of the legend for hollow marks, if there are any."""
-    doubted = [row["doubt"] for row in rows if "doubt" in row]
-    return [hollow.key(doubted, on)] if doubted else []
 
 
 def _whiskers(base: alt.Chart, places: dict[str, Any], y: alt.Y, on: Canvas, color: str | None = None) -> list[Any]:
