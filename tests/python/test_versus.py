@@ -11,7 +11,7 @@ import flashwatt
 from conftest import CONFIG
 from flashwatt import Results, plot
 from flashwatt.report.axes import figure, word
-from svg import beyond
+from test_pictures import outside
 
 if TYPE_CHECKING:
     from flashwatt.plot import Chart
@@ -141,7 +141,7 @@ def test_nothing_is_cut_off_in_a_column_of_a_paper(width: int) -> None:
     chart = plot.versus(frame, x="host.scheduler", y="power_w.mean", by="device.preset")
     svg = chart.restyle(width=width, title=None).svg()
     assert "laptop-7200" in svg
-    assert beyond(svg) == []
+    assert outside(svg) == []
 
 
 def legends(chart: Chart) -> str:

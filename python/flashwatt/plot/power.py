@@ -98,9 +98,10 @@ def _lines(contents: dict[str, Json], on: Canvas) -> alt.LayerChart:
     ]
     top = max((row["value"] for row in rows), default=0) or 1
     colours = alt.Scale(domain=names, range=on.colours)
-    encodings: dict[str, Any] = {"color": alt.Color("run:N", scale=colours, legend=on.legend(names))}
+    legend = on.legend(names, strokes=on.dashed)
+    encodings: dict[str, Any] = {"color": alt.Color("run:N", scale=colours, legend=legend)}
     if on.dashed:
-        encodings["strokeDash"] = alt.StrokeDash("run:N", scale=alt.Scale(domain=names, range=DASHES))
+        encodings["strokeDash"] = alt.StrokeDash("run:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend)
     lines = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)
