@@ -154,6 +154,7 @@ def test_help_shows_no_bound_that_is_none() -> None:
     walk([], cli)
 
 
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(("command", "words"), MISTAKES, ids=[command for command, _ in MISTAKES])
 def test_a_mistake_is_named_with_its_remedy(
     command: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
