@@ -226,8 +226,8 @@ BAD_KEY = '[device]\npreset = "x25m"\nchanels = 4\n'
         ),
         (("trace", "info", "t.csv", "--speed", "-1"), "error: --speed: out of range; found -1.0"),
         (("list", "nonsense"), "ftls"),
-        (("list", "preset"), "error: list: unknown name; found `preset`; expected one of `presets`, "),
-        (("list", "preset"), "did you mean `presets`?"),
+        (("list", "presetz"), "error: list: unknown name; found `presetz`; expected one of `presets`, "),
+        (("list", "presetz"), "did you mean `presets`?"),
         (("nonsense",), "nonsense"),
     ],
 )

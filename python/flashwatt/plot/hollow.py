@@ -43,7 +43,7 @@ def _key(marks: Iterable[str], on: Canvas) -> alt.Chart:
     """Give a layer that draws nothing but an entry of the legend: subtitles may be off."""
     there = "".join(marks)
     words = f"hollow: {' or '.join(word for mark, word in _WORDS.items() if word in there or mark in there)}"
-    channel = alt.Opacity("hollow:N", scale=alt.Scale(domain=[words], range=[1]), legend=on.legend([words]))
+    channel = alt.Opacity("hollow:O", scale=alt.Scale(domain=[words], range=[1]), legend=on.legend([words]))
     base = alt.Chart(alt.InlineData(values=[{"hollow": words}])).transform_filter("false")
     drawn: alt.Chart = base.mark_point(shape="circle", color=INK, **style(1.4 * on.font / 12)).encode(opacity=channel)
     return drawn
