@@ -8,7 +8,7 @@ use crate::device::{Array, DieSet, Geometry};
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
 use crate::operation::OpKind;
-use crate::units::{DieId, Lpn, OpId, Ppn};
+use crate::units::{DieId, Lpn, Ppn};
 
 /// An observer of the plans and operations of a drive without a clock.
 pub trait Tally {
@@ -210,20 +210,14 @@ impl<'a, T: Tally> Clockless<'a, T> {
     }
 
     fn program(&mut self, ppn: Ppn) {
-        let at = self.geometry.place(ppn);
-        self.array.plan_program(at, OpId(0));
-        self.array.start_program(at);
-        if self.array.end_program(at) {
-            self.firmware.blocks.close(at.block);
-            self.due.add(at.die);
+        if let Some(die) = self.firmware.program_whole(ppn, self.array) {
+            self.due.add(die);
         }
     }
 
     fn erase(&mut self, ppn: Ppn) {
         let block = self.geometry.block_of(ppn);
-        self.array.start_erase(block);
-        self.array.end_erase(block);
-        self.firmware.erased(block, self.array);
+        self.firmware.erase_whole(block, self.array);
         self.note_woken();
         self.due.add(self.geometry.die_of_block(block));
     }

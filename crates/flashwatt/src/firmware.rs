@@ -7,7 +7,7 @@ use crate::device::{Array, Geometry, WearView};
 use crate::error::{Error, Fault};
 use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};
 use crate::rng::Rng;
-use crate::units::{BlockId, DieId};
+use crate::units::{BlockId, DieId, OpId, Ppn};
 
 /// Separates the drive's random draws from those of the workload, which use the same seed.
 const STREAM: u64 = 0xd1ce;
@@ -191,6 +191,26 @@ impl Firmware {
         }
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
         self.ftl.erased(block, &mut cx, &mut self.plan);
+    }
+
+    /// Programs a page as a whole, in a run that has no phases of operations. Returns its die if that fills the block: the die may
+    /// have background work.
+    #[inline]
+    pub fn program_whole(&mut self, ppn: Ppn, array: &mut Array) -> Option<DieId> {
+        let at = self.blocks.geometry().place(ppn);
+        array.plan_program(at, OpId(0));
+        array.start_program(at);
+        array.end_program(at).then(|| {
+            self.blocks.close(at.block);
+            at.die
+        })
+    }
+
+    /// Erases a block as a whole, as [`Self::program_whole`]. The plan then lists the dies that may have background work.
+    pub fn erase_whole(&mut self, block: BlockId, array: &mut Array) {
+        array.start_erase(block);
+        array.end_erase(block);
+        self.erased(block, array);
     }
 }
 

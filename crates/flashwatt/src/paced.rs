@@ -13,7 +13,7 @@ use crate::device::{Array, DieSet, Geometry, Pace};
 use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
 use crate::operation::OpKind;
-use crate::units::{BlockId, DieId, Nanos, OpId, Ppn};
+use crate::units::{BlockId, DieId, Nanos, Ppn};
 
 /// A drive that runs at its pace.
 pub struct Paced<'a> {
@@ -172,19 +172,13 @@ impl<'a> Paced<'a> {
     }
 
     fn program(&mut self, ppn: Ppn) {
-        let at = self.geometry.place(ppn);
-        self.array.plan_program(at, OpId(0));
-        self.array.start_program(at);
-        if self.array.end_program(at) {
-            self.firmware.blocks.close(at.block);
-            self.wake(at.die);
+        if let Some(die) = self.firmware.program_whole(ppn, self.array) {
+            self.wake(die);
         }
     }
 
     fn end_erase(&mut self, block: BlockId) {
-        self.array.start_erase(block);
-        self.array.end_erase(block);
-        self.firmware.erased(block, self.array);
+        self.firmware.erase_whole(block, self.array);
         self.note_woken();
         self.wake(self.geometry.die_of_block(block));
     }

@@ -181,18 +181,19 @@ impl StartState {
             config.run.seed ^ STEADY_SEED,
         );
         self.run_instantly(workload.as_mut(), at_once, watch)?;
-        self.run_at_pace(workload.as_mut(), pace, watch)
+        self.withholding(|drive| drive.run_at_pace(workload.as_mut(), pace, watch))
     }
 
-    /// Carries out the requests of a workload of writes at the drive's pace. So the dies come into the phases of a long run.
-    fn run_at_pace(&mut self, workload: &mut dyn Workload, pace: Pace, watch: &mut Watch) -> Result<(), Error> {
+    /// Does this while the blocks that a start state must not use are withheld.
+    fn withholding(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         self.firmware.blocks.withhold(self.geometry.withheld_blocks());
-        let done = self.run_paced(workload, pace, watch);
+        let done = run(self);
         self.firmware.blocks.withhold(0);
         done
     }
 
-    fn run_paced(&mut self, workload: &mut dyn Workload, pace: Pace, watch: &mut Watch) -> Result<(), Error> {
+    /// Carries out the requests of a workload of writes at the drive's pace. So the dies come into the phases of a long run.
+    fn run_at_pace(&mut self, workload: &mut dyn Workload, pace: Pace, watch: &mut Watch) -> Result<(), Error> {
         let mut paced = Paced::new(&self.geometry, &mut self.firmware, &mut self.array, pace);
         let mut operations = 0;
         while let Next::Request(tag, request) = workload.next(0)? {
@@ -221,12 +222,9 @@ impl StartState {
         image.map_or(Ok(()), |image| self.run_instantly(&mut image.from(start_bytes), u64::MAX, watch))
     }
 
-    /// Carries out the requests of a workload without a clock, at most so many.
+    /// Carries out at most `most` requests of a workload without a clock.
     fn run_instantly(&mut self, workload: &mut dyn Workload, most: u64, watch: &mut Watch) -> Result<(), Error> {
-        self.firmware.blocks.withhold(self.geometry.withheld_blocks());
-        let done = self.run_clockless(workload, most, watch);
-        self.firmware.blocks.withhold(0);
-        done
+        self.withholding(|drive| drive.run_clockless(workload, most, watch))
     }
 
     fn run_clockless(&mut self, workload: &mut dyn Workload, most: u64, watch: &mut Watch) -> Result<(), Error> {
