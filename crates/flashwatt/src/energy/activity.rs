@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use super::bins::NUMBER_BYTES;
 use super::ledger::{Ledger, OpTimes};
 use super::table::{DieState, PriceTable};
 use crate::mem;
@@ -13,8 +14,6 @@ use crate::units::Nanos;
 
 /// Numbers of a row of the report, for estimates of memory.
 const COLUMNS: usize = 10 + Cause::ALL.len();
-/// Bytes of a number's text.
-const NUMBER_BYTES: usize = 24;
 
 /// Counts since the start of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

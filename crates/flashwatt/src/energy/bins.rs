@@ -16,7 +16,7 @@ pub const BINS_MAX: u64 = 10_000_000;
 
 /// Components of a drive, and bytes of a number's text: estimates of the memory that bins take when they are priced and written.
 const COMPONENTS: usize = 10;
-const NUMBER_BYTES: usize = 24;
+pub(super) const NUMBER_BYTES: usize = 24;
 
 /// Bins being filled.
 #[derive(Clone)]

@@ -294,24 +294,26 @@ fn every_instant_with_checkpoints_beside_a_map_on_flash_and_capacitors() {
     nothing_is_lost_at_any_instant(&with_map_on_flash(), &sets);
 }
 
+/// Faults on purpose, each with the settings under which it shows.
+const FAULTS: [(Bug, &[&str]); 8] = [
+    (Bug::VersionOfCopy, &[]),
+    (Bug::OlderVersion, &[]),
+    (Bug::TornBelieved, &[]),
+    (Bug::AcknowledgedEarly, &BUFFER),
+    (Bug::ErasedBeforeCopied, &[]),
+    (Bug::DumpForgotten, &CAPACITORS),
+    (Bug::TrimForgotten, &[TRIMS]),
+    (Bug::CheckpointOlder, &[CHECKPOINTS]),
+];
+
 /// Cuts at every instant of a drive with a fault find it.
 #[test]
 fn faults_on_purpose_are_found() {
-    let bugs: [(Bug, &[&str]); 8] = [
-        (Bug::VersionOfCopy, &[]),
-        (Bug::OlderVersion, &[]),
-        (Bug::TornBelieved, &[]),
-        (Bug::AcknowledgedEarly, &BUFFER),
-        (Bug::ErasedBeforeCopied, &[]),
-        (Bug::DumpForgotten, &CAPACITORS),
-        (Bug::TrimForgotten, &[TRIMS]),
-        (Bug::CheckpointOlder, &[CHECKPOINTS]),
-    ];
     let of_map_on_flash = [(Bug::EntriesForgotten, &[CHECKPOINTS][..]), (Bug::OldMapErased, &[CHECKPOINTS])];
     for name in ["page", "fast", "dftl"] {
         let scheme = first_of_layer(some_schemes(), name);
         let more_bugs = of_map_on_flash.into_iter().filter(|_| has_map_on_flash(&scheme));
-        for (bug, more) in bugs.into_iter().chain(more_bugs) {
+        for (bug, more) in FAULTS.into_iter().chain(more_bugs) {
             let lost = run_that_loses(bug, &scheme, more);
             assert!(lost.is_some(), "{bug:?} is not found with the layer {name}");
         }
