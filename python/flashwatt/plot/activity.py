@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-
 from flashwatt import _core
 from flashwatt.base.misspelt import nearest
 from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration
 from flashwatt.plot.chart import Chart, write_page
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.stack import HEADROOM, ZOOM, time_axis, time_unit, value_axis, zoomed
-from flashwatt.plot.style import DASHES, short
+from flashwatt.plot.stack import ZOOM, lines, time_unit
+from flashwatt.plot.style import short
+from flashwatt.report.report import content_of
 from flashwatt.report.table import describe_device, describe_workload
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import altair as alt
     from typing_extensions import Unpack
 
     from flashwatt.base.files import Json
@@ -81,7 +81,7 @@ def write_activity(report: Report, path: Path, *, force: bool = False) -> Path:
 
     Raises `FlashwattError` as `activity` and `write_page` do.
     """
-    title = f"What the drive does over time: {describe_device(report.to_dict())}"
+    title = f"What the drive does over time: {describe_device(content_of(report))}"
     return write_page(path, title, [activity(report, figure) for figure in _FIGURES], force=force)
 
 
@@ -105,28 +105,8 @@ def _lines(contents: dict[str, Json], figure: str, on: Canvas) -> alt.LayerChart
             said = ", ".join(filter(None, (label if len(contents) > 1 else "", name))) or label
             rows += [{"time": short(ns / scale), "line": said, "value": short(value)} for ns, value in points]
     names = list(dict.fromkeys(row["line"] for row in rows))
-    top = max((row["value"] for row in rows), default=0) or 1
-    colours = alt.Scale(domain=names, range=on.colours)
-    legend = on.legend(names, strokes=on.dashed) if len(names) > 1 else None
-    encodings: dict[str, Any] = {"color": alt.Color("line:N", scale=colours, legend=legend)}
-    if on.dashed:
-        encodings["strokeDash"] = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend)
-    lines = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)
-        .encode(
-            x=time_axis(f"simulated time ({unit})", on),
-            y=value_axis(_FIGURES[figure].axis, HEADROOM * top, on),
-            tooltip=[
-                alt.Tooltip("line:N"),
-                alt.Tooltip("value:Q", title=_FIGURES[figure].axis, format=".4~g"),
-                alt.Tooltip("time:Q", title=unit, format=".6~g"),
-            ],
-            **encodings,
-        )
-    )
-    drawn: alt.LayerChart = on.sized(alt.layer(zoomed(lines, on)))
-    return drawn
+    axis = _FIGURES[figure].axis
+    return lines(rows, ("line", names), (unit, axis), on, title=axis, key=len(names) > 1)
 
 
 def _points(content: Json, figure: str, bins: int) -> dict[str, list[tuple[float, float]]]:

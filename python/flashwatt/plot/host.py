@@ -11,8 +11,8 @@ from flashwatt.base.scripts import blaming
 from flashwatt.base.units import duration
 from flashwatt.plot.chart import Chart
 from flashwatt.plot.choice import labelled
-from flashwatt.plot.stack import HEADROOM, ZOOM, time_axis, time_unit, value_axis, zoomed
-from flashwatt.plot.style import DASHES, short
+from flashwatt.plot.stack import ZOOM, lines, time_unit
+from flashwatt.plot.style import short
 from flashwatt.report.axes import figure
 
 if TYPE_CHECKING:
@@ -90,28 +90,7 @@ def _lines(contents: dict[str, Json], on: Canvas) -> alt.LayerChart:
         for label, one in series.items()
         for time, value in _joined(one, bins)
     ]
-    top = max((row["value"] for row in rows), default=0) or 1
-    colours = alt.Scale(domain=names, range=on.colours)
-    legend = on.legend(names, strokes=on.dashed)
-    encodings: dict[str, Any] = {"color": alt.Color("run:N", scale=colours, legend=legend)}
-    if on.dashed:
-        encodings["strokeDash"] = alt.StrokeDash("run:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend)
-    lines = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)
-        .encode(
-            x=time_axis(f"simulated time ({unit})", on),
-            y=value_axis("queued requests", HEADROOM * top, on),
-            tooltip=[
-                alt.Tooltip("run:N"),
-                alt.Tooltip("value:Q", title="queued", format=".4~g"),
-                alt.Tooltip("time:Q", title=unit, format=".6~g"),
-            ],
-            **encodings,
-        )
-    )
-    drawn: alt.LayerChart = on.sized(alt.layer(zoomed(lines, on)))
-    return drawn
+    return lines(rows, ("run", names), (unit, "queued"), on, title="queued requests", key=True)
 
 
 def _joined(series: Json, bins: int) -> list[tuple[float, float]]:

@@ -16,14 +16,14 @@ from flashwatt.plot.stack import (
     ZOOM,
     areas,
     job_starts,
+    lines,
     mark,
     names_of,
     time_axis,
     time_unit,
     value_axis,
-    zoomed,
 )
-from flashwatt.plot.style import DASHES, INK, PAPER, short
+from flashwatt.plot.style import INK, PAPER, short
 from flashwatt.report.report import Report
 from flashwatt.report.table import describe_device, describe_workload
 
@@ -96,28 +96,7 @@ def _lines(contents: dict[str, Json], on: Canvas) -> alt.LayerChart:
         for label, content in contents.items()
         for row in _rows(content, scale, bins)
     ]
-    top = max((row["value"] for row in rows), default=0) or 1
-    colours = alt.Scale(domain=names, range=on.colours)
-    legend = on.legend(names, strokes=on.dashed)
-    encodings: dict[str, Any] = {"color": alt.Color("run:N", scale=colours, legend=legend)}
-    if on.dashed:
-        encodings["strokeDash"] = alt.StrokeDash("run:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend)
-    lines = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)
-        .encode(
-            x=time_axis(f"simulated time ({unit})", on),
-            y=value_axis("power (W)", HEADROOM * top, on),
-            tooltip=[
-                alt.Tooltip("run:N"),
-                alt.Tooltip("value:Q", title="W", format=".4~g"),
-                alt.Tooltip("time:Q", title=unit, format=".6~g"),
-            ],
-            **encodings,
-        )
-    )
-    drawn: alt.LayerChart = on.sized(alt.layer(zoomed(lines, on)))
-    return drawn
+    return lines(rows, ("run", names), (unit, "W"), on, title="power (W)", key=True)
 
 
 def power_chart(report: Json, on: Canvas, bins: int) -> alt.LayerChart:

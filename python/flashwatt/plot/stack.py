@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from flashwatt.plot.style import FAINT, INK, PAPER, short
+from flashwatt.plot.style import DASHES, FAINT, INK, PAPER, short
 from flashwatt.report.components import spoken
 
 if TYPE_CHECKING:
@@ -139,6 +139,42 @@ def areas(rows: list[dict[str, float]], x: alt.X, y: alt.Y, units: tuple[str, st
         )
     )
     return zoomed(chart, on)
+
+
+def lines(
+    rows: list[dict[str, Any]], by: tuple[str, list[str]], units: tuple[str, str], on: Canvas, *, title: str, key: bool
+) -> alt.LayerChart:
+    """Draw a line for each value of a column: a row has it, `time` and `value`, which holds until the line's next row.
+
+    `by` is the column and its values, in their order in the legend, which `key` asks for. `units` are those of the time
+    and of the value, `title` that of the axis of values.
+    """
+    (column, names), (unit, said) = by, units
+    top = max((row["value"] for row in rows), default=0) or 1
+    legend = on.legend(names, strokes=on.dashed) if key else None
+    encodings: dict[str, Any] = {
+        "color": alt.Color(f"{column}:N", scale=alt.Scale(domain=names, range=on.colours), legend=legend)
+    }
+    if on.dashed:
+        encodings["strokeDash"] = alt.StrokeDash(
+            f"{column}:N", scale=alt.Scale(domain=names, range=DASHES), legend=legend
+        )
+    drawn = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(interpolate="step-after", strokeWidth=1.5 * on.font / 12, clip=True)
+        .encode(
+            x=time_axis(f"simulated time ({unit})", on),
+            y=value_axis(title, HEADROOM * top, on),
+            tooltip=[
+                alt.Tooltip(f"{column}:N"),
+                alt.Tooltip("value:Q", title=said, format=".4~g"),
+                alt.Tooltip("time:Q", title=unit, format=".6~g"),
+            ],
+            **encodings,
+        )
+    )
+    sized: alt.LayerChart = on.sized(alt.layer(zoomed(drawn, on)))
+    return sized
 
 
 def mark(
