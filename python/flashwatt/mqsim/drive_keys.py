@@ -121,7 +121,7 @@ DEVICE = (
         0.05,
         "gc.low_watermark_blocks, gc.reserved_blocks",
         "of a die, not of a plane; at least 10 blocks a plane as in MQSim, of which 9 are kept from "
-        "the host; fewer if the drive has not so many to spare",
+        "the host; fewer if the drive cannot spare them",
     ),
     Key(
         "GC_Block_Selection_Policy",

@@ -13,7 +13,7 @@ pub struct ArrayLifetime {
     pub first_member: Option<u32>,
     /// Years until that.
     pub first_years: Option<f64>,
-    /// Years until so many members are worn out that data is lost under this level.
+    /// Years until enough members are worn out that data is lost under this level.
     pub data_loss_years: Option<f64>,
     /// Years of each member; none for one that does not wear, or has failed.
     pub member_years: Vec<Option<f64>>,

@@ -1,6 +1,6 @@
 //! fio's I/O logs (`write_iolog`), versions 2 and 3: what fio did to its files. Each file is a device, numbered in the
 //! order in which the log adds them. Version 3 has a time in each line. In version 2 a `wait` line names a time: fio (3.33, `iolog.c`,
-//! `read_iolog_get`) waits until so many milliseconds after its start, where its manual says microseconds after the last `wait`.
+//! `read_iolog_get`) waits until that number of milliseconds after its start, where its manual says microseconds after the last `wait`.
 //!
 //! fio opens the log for appending and writes the first line anew for each job (`iolog.c`, `init_iolog_write`), so a log of
 //! several jobs has several: there the clock of version 2 starts again.
