@@ -96,7 +96,7 @@ fn worked(
     let mut workload = workload::open_watched(&config.workload, bytes, seed, progress)?;
     let geometry = drive.geometry().clone();
     let (ssd, start) = drive.into_ssd(config, None, None, ())?;
-    let (outcome, ssd): (_, Ssd<()>) = Sim::new(&config.run, ssd, &mut *workload).run(config.run.warmup, progress);
+    let (outcome, ssd): (_, Ssd<()>) = Sim::new(&config.run.stages(), ssd, &mut *workload).run(progress);
     match outcome.end {
         End::Complete => workload.finish()?,
         End::Failed(error) => return Err(error),

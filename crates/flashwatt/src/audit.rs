@@ -17,6 +17,7 @@ use crate::host::{HostFigures, Hosted, KindFigures};
 use crate::kernel::{Completed, End, Outcome};
 use crate::operation::{Cause, OpKind};
 use crate::report::Reported;
+use crate::units::Nanos;
 
 /// Largest relative difference between two sums of one energy. Both are sums of integers until the last step.
 const TOLERANCE: f64 = 1e-9;
@@ -41,8 +42,17 @@ pub(crate) fn audit<D: Reported>(
     series: Option<&PowerSeries>,
 ) -> Result<(), Error> {
     energy(device, config, outcome)?;
-    series.map_or(Ok(()), |series| check_series(series, outcome))?;
-    Ok(check_requests(outcome, &read_windows(outcome))?)
+    let windows = [Some(&outcome.measured), outcome.drain.as_ref()].into_iter().flatten();
+    let peak_w = windows.filter_map(|window| window.reading.as_ref()).next().and_then(Reading::peak_w);
+    let last = [&outcome.warmed, &outcome.measured].into_iter().chain(&outcome.drain).map(|window| window.end_ns).max();
+    series.map_or(Ok(()), |series| check_series(series, peak_w))?;
+    let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
+    check_requests(stages, last.unwrap_or(0))?;
+    if matches!(outcome.end, End::Complete) {
+        let ended = stages.iter().map(|done| done.requests()).sum::<u64>() + outcome.lost;
+        equal("requests that completed, or were lost with the power", ended, outcome.taken)?;
+    }
+    Ok(())
 }
 
 /// Compares the accounts of energy, and those that only this kind of device has.
@@ -210,27 +220,20 @@ fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
 }
 
 /// No bin's mean power exceeds the peak of the window that the series covers.
-fn check_series<F>(series: &PowerSeries, outcome: &Outcome<F>) -> Check {
-    let drained = outcome.drain.as_ref().and_then(|drain| drain.reading.as_ref());
-    match outcome.measured.reading.as_ref().or(drained).and_then(Reading::peak_w) {
+fn check_series(series: &PowerSeries, peak_w: Option<f64>) -> Check {
+    match peak_w {
         Some(peak_w) => at_most("the power of a bin in W", series.highest_w(), peak_w),
         None => Ok(()),
     }
 }
 
-/// Every request that entered has completed, none later than the end.
-fn check_requests<F: Figures>(outcome: &Outcome<F>, windows: &[Window<F>]) -> Check {
-    let stages = [&outcome.warmup, &outcome.completed, &outcome.drained];
+/// Every request that completed has a kind, and none took longer than the run until `last`.
+fn check_requests(stages: [&Completed; 3], last: Nanos) -> Check {
     let kinds = |done: &&Completed| done.reads.count() + done.writes.count() + done.trims + done.flushes;
     let completed = stages.iter().map(|done| done.requests()).sum();
     equal("requests by kind", stages.iter().map(kinds).sum(), completed)?;
-    let last = windows.iter().map(|window| window.end_ns).max().unwrap_or(0);
     let longest = stages.iter().filter_map(|done| done.all().summary().max).max().unwrap_or(0);
-    at_most("the longest latency in ns", longest as f64, last as f64)?;
-    if !matches!(outcome.end, End::Complete) {
-        return Ok(());
-    }
-    equal("requests that completed, or were lost with the power", completed + outcome.lost, outcome.taken)
+    at_most("the longest latency in ns", longest as f64, last as f64)
 }
 
 /// The counts of the array and of the write buffer agree with the ledger.
@@ -284,7 +287,7 @@ fn check_rates(windows: &[Window<SsdFigures>]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Span, load};
+    use crate::config::{Config, load};
     use crate::device::{Array, Geometry};
     use crate::energy::bins::Bins;
     use crate::energy::meter::Meter;
@@ -320,8 +323,8 @@ mod tests {
         assert!(filled.is_ok(), "nobody ends it");
         array.reset_wear();
         let mut workload = workload::open(&config.workload, config.logical_bytes(), 1).expect("a synthetic workload");
-        let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, ()), workload.as_mut());
-        let (outcome, ssd) = sim.run(Span { requests: Some(300), ns: None }, &mut |_| true);
+        let sim = Sim::new(&config.run.stages(), Ssd::new(config.ssd(), firmware, array, None, ()), workload.as_mut());
+        let (outcome, ssd) = sim.run(&mut |_| true);
         (config, outcome, ssd)
     }
 
@@ -406,7 +409,7 @@ mod tests {
         let verdict = |outcome: &_| audit(&ssd, &config, outcome, Some(&series)).map_err(|error| error.to_string());
         assert_eq!(verdict(&outcome), Ok(()));
         reading(&mut outcome).peak = Some(Draw { nw: (series.highest_w() * 1e9) as i64 / 2 });
-        let error = check_series(&series, &outcome).expect_err("the bin lies above the peak");
+        let error = check_series(&series, reading(&mut outcome).peak_w()).expect_err("the bin lies above the peak");
         assert_eq!(error.what, "the power of a bin in W");
     }
 

@@ -376,8 +376,8 @@ fn unbounded(config: &Config) -> Config {
 /// A simulation at time 0.
 fn begun<D: Device>(config: &Config, device: D) -> Sim<Inbox, D> {
     let inbox = Inbox { drive_bytes: config.logical_bytes(), ..Inbox::default() };
-    let mut sim = Sim::new(&config.run, device, inbox);
-    sim.begin(Span::default());
+    let mut sim = Sim::new(&config.run.stages(), device, inbox);
+    sim.begin();
     sim.wake();
     sim
 }

@@ -7,10 +7,9 @@
 use crate::blocks::BlockTable;
 use crate::cache::WriteBuffer;
 use crate::check::Shadow;
-use crate::config::Config;
+use crate::config::{Config, Precondition};
 use crate::device::{Array, Geometry};
 use crate::error::{Error, Fault};
-use crate::kernel::settings::Precondition;
 use crate::limits::{self, MemoryLimit};
 use crate::mem;
 use crate::ssd::settings::Settings;

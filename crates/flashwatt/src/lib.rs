@@ -78,6 +78,7 @@ mod inspect;
 pub mod kernel;
 mod lane;
 mod limits;
+mod list;
 mod mem;
 pub mod models;
 pub mod output;

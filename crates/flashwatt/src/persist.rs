@@ -325,7 +325,7 @@ mod tests {
     }
 
     fn read<T>(mut bytes: &[u8], read: impl FnOnce(&mut StateReader) -> Result<T, Flaw>) -> Result<T, Flaw> {
-        let mut watch = |_: &crate::Progress| true;
+        let mut watch = |_: &crate::progress::Progress| true;
         let mut watch = Watch::new(&mut watch);
         let mut reader = StateReader::new(&mut bytes, 7, &mut watch);
         let value = read(&mut reader)?;

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::connector::{Completion, Next, Request, Tag, Upcoming, Workload, says_what_inner_says};
+use crate::connector::{Completion, Next, Request, RequestSink, Tag, Upcoming, Workload, says_what_inner_says};
 use crate::error::Error;
 use crate::units::Nanos;
 use crate::workload::trace::TraceLog;

@@ -15,6 +15,7 @@ const LAYERS: &[&str] = &[
     "mem",
     "hash",
     "lane",
+    "list",
     "shared",
     "rng",
     "stats",

@@ -639,6 +639,7 @@ fn is_candidate(info: &[Info], block: BlockId, valid: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ssd::fixture::{Shape, geometry};
 
     /// Pushes 90 blocks on one stack, 40 of them twice, so that the stack is cleaned. Returns the order in which the
     /// blocks are then taken.
@@ -660,11 +661,8 @@ mod tests {
 
     #[test]
     fn a_filled_block_knows_its_pages_until_its_erase() {
-        let sets =
-            ["channels=2", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=16", "logical_bytes=98304"];
-        let sets = sets.map(|set| format!("device.{set}"));
-        let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-        let mut blocks = BlockTable::new(Geometry::new(&config.ssd().device, 4096));
+        let shape = Shape { channels: 2, ways: 1, blocks: 16, pages_per_block: 4, logical_bytes: 98304 };
+        let mut blocks = BlockTable::new(geometry(shape));
         // The second block of the second die, which has the odd pages.
         let block = BlockId(17);
         blocks.lay_down_filled(block, 4);

@@ -1,6 +1,5 @@
-//! The drive's write buffer, and linked lists for tables in memory.
+//! The drive's write buffer.
 
-pub mod list;
 pub mod settings;
 pub mod write_buffer;
 

@@ -12,8 +12,8 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use super::list::{Links, List};
 use crate::hash::NumberHasher;
+use crate::list::{Links, List};
 use crate::mem::FlatTable;
 use crate::units::{EntryId, Lpn, RequestId};
 

@@ -47,6 +47,7 @@ mod presets;
 mod prices;
 pub mod raw;
 mod resolve;
+mod run;
 mod schema;
 mod settings;
 
@@ -59,8 +60,8 @@ pub use crate::energy::settings::{
 pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
 pub use crate::host::settings::Host;
-pub use crate::kernel::settings::{Cuts, Flashsim, PartialPages, PowerCuts, Precondition, Replay, Run, Span};
-pub use crate::ssd::settings::Settings as Ssd;
+pub use crate::kernel::settings::Span;
+pub use crate::ssd::settings::{Flashsim, PartialPages, Settings as Ssd};
 pub use crate::wear::Wear;
 pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
@@ -71,6 +72,7 @@ pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::prices;
+pub use run::{Cuts, PowerCuts, Precondition, Replay, Run};
 pub use schema::{Key, OneOf, number, reference, schema};
 pub use settings::{Setting, about, settings};
 

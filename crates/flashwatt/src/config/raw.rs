@@ -17,7 +17,7 @@ use crate::device::settings::{BlockStripe, PairedPages, ProgramOrder};
 use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
 use crate::hdd;
-use crate::kernel::settings::PartialPages;
+use crate::ssd::settings::PartialPages;
 use crate::ssd::settings::TrimRecords;
 use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 

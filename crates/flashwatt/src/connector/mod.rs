@@ -7,6 +7,7 @@ mod agenda;
 mod device;
 mod extent;
 mod request;
+mod sink;
 mod versions;
 mod workload;
 
@@ -15,6 +16,7 @@ pub use agenda::{Agenda, EventKind, Seats};
 pub use device::{Cx, Device};
 pub use extent::Extent;
 pub use request::{Completion, Origin, Priority, PriorityClass, Request, RequestKind, Status, Tag};
+pub use sink::RequestSink;
 pub use versions::VersionClock;
 pub(crate) use workload::says_what_inner_says;
 pub use workload::{Next, OriginKind, OriginName, SourceKind, Upcoming, Workload};

@@ -260,8 +260,7 @@ impl Controller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load;
-    use crate::device::Geometry;
+    use crate::ssd::fixture::{SMALL, controller, device, geometry};
     use crate::units::Ppn;
 
     /// A read in the background, of some page.
@@ -281,10 +280,9 @@ mod tests {
 
     #[test]
     fn everything_that_an_operation_waits_for_inherits_its_class() {
-        let config = load("device.preset = \"limit\"", "test", &[]).expect("a valid configuration");
-        let geometry = Geometry::new(&config.ssd().device, config.ssd().device.page_bytes);
-        let array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
-        let mut controller = Controller::new(&config.ssd().controller, &config.ssd().device.timing, true, &geometry);
+        let (device, geometry) = (device(SMALL), geometry(SMALL));
+        let array = Array::new(geometry.clone(), device.nand.program_order);
+        let mut controller = Controller::new(&controller(), &device.timing, true, &geometry);
         let [first, second, third, middle, last] = [0, 1, 2, 3, 4].map(|page| background_read(&mut controller, page));
         for awaited in [first, second, third] {
             controller.enqueue_new(awaited);

@@ -114,17 +114,15 @@ impl super::Controller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load;
-    use crate::device::Geometry;
+    use crate::device::settings::ProgramOrder;
     use crate::ftl::plan::MapWrite;
+    use crate::ssd::fixture::{SMALL, geometry};
     use crate::units::Ppn;
 
     /// Operations 3 to 6: a read, a program, a page of the map in place of one in block 1, and a program after that.
     #[test]
     fn a_block_is_kept_until_all_programs_before_the_new_copy_have_ended() {
-        let config = load("device.preset = \"limit\"", "test", &[]).expect("a valid configuration");
-        let geometry = Geometry::new(&config.ssd().device, config.ssd().device.page_bytes);
-        let mut array = Array::new(geometry, config.ssd().device.nand.program_order);
+        let mut array = Array::new(geometry(SMALL), ProgramOrder::Ascending);
         let (mut old_map, mut plan, block) = (OldMap::default(), Plan::default(), BlockId(1));
         let page = plan.program(Ppn(0), Cause::Map, None);
         plan.replaces(page, block);

@@ -166,7 +166,7 @@ pub fn crash(
         (None, None) => campaign.run::<Ssd<Witness>>(progress)?,
         (Some(_), None) => campaign.run::<BlockLayer<Ssd<Witness>>>(progress)?,
     };
-    let scrub = campaign.worst.as_ref().map(|(at_ns, cut)| cut.scrub(*at_ns, &config.run)).transpose()?;
+    let scrub = campaign.worst.as_ref().map(|(at_ns, cut)| cut.scrub(*at_ns, config.run.stages())).transpose()?;
     let (array, ssds) = (config.drive.array(), config.ssds());
     Ok(Crash {
         status: if is_complete { "complete" } else { "interrupted" },

@@ -115,7 +115,7 @@ impl Work {
         let array = Array::new(geometry.clone(), ssd.device.nand.program_order);
         let mut drive = Ssd::new(ssd, firmware, array, None, Witness::blind(Arc::clone(config), &geometry));
         drive.begin_dump(dump::pages(&self.blocks, &geometry).take(self.pages as usize).collect());
-        let (powered, ns) = Powered::alone(&config.run, drive).until_recovered()?;
+        let (powered, ns) = Powered::alone(config.run.stages(), drive).until_recovered()?;
         Ok((ns, powered.energy_j()))
     }
 }

@@ -31,7 +31,7 @@ impl Scans {
     pub(super) fn come_back(&mut self, remains: &Remains, use_after: Use) -> Result<Powered<Silence>, Error> {
         let mut drive = remains.power_on(use_after);
         let reads_all = drive.wait_after_scan();
-        let mut powered = Powered::alone(&remains.config.run, drive);
+        let mut powered = Powered::alone(remains.config.run.stages(), drive);
         match &self.scan {
             _ if !reads_all => {}
             Some(scan) => {

@@ -11,12 +11,13 @@ use super::remains::{Recovered, Remains};
 use super::scans::Scans;
 use super::submitter::{Account, Submitter, Units};
 use super::witness::{Use, Witness};
-use crate::config::{Config, Run, Span};
+use crate::config::Config;
 use crate::connector::{Completion, Device, Next, SourceKind, Workload};
 use crate::error::{Error, Fault};
 use crate::files::system::{BLOCK_BYTES, Block};
 use crate::files::{FileWorkload, FilesFound};
 use crate::footprint;
+use crate::kernel::settings::Stages;
 use crate::kernel::{End, Sim};
 use crate::operation::OpKind;
 use crate::progress::Progress;
@@ -53,15 +54,15 @@ impl<W: Workload> Powered<W> {
 
     /// The drive that comes back from a cut, under a workload. Requests wait until its recovery has ended.
     pub fn again(remains: &Remains, workload: W) -> Self {
-        let run = Run { measure: Span::default(), ..remains.config.run.clone() };
-        Powered::of(&run, Span::default(), remains.power_on(Use::GoesOn), Submitter { inner: workload, account: None })
+        let stages = remains.config.run.stages().without_end();
+        Powered::of(stages, remains.power_on(Use::GoesOn), Submitter { inner: workload, account: None })
     }
 }
 
 impl<W: Workload, D: PoweredDevice> Powered<W, D> {
-    pub(super) fn of(run: &Run, warmup: Span, device: D, workload: Submitter<W>) -> Self {
-        let mut sim = Sim::new(run, device, workload);
-        sim.begin(warmup);
+    pub(super) fn of(stages: Stages, device: D, workload: Submitter<W>) -> Self {
+        let mut sim = Sim::new(&stages, device, workload);
+        sim.begin();
         Powered { sim }
     }
 
@@ -148,7 +149,7 @@ impl<W: Workload, D: Cuttable> Powered<W, D> {
             let durable_at_end = !config.has_volatile_buffer();
             Account::new(versions, Units::of_partition(&config), durable_at_end, bug)
         });
-        Ok(Powered::of(&config.run, config.run.warmup, device, Submitter { inner: workload, account }))
+        Ok(Powered::of(config.run.stages(), device, Submitter { inner: workload, account }))
     }
 
     /// What a cut at this instant leaves. The run goes on as if there were none.
@@ -303,14 +304,13 @@ pub struct Cost {
 impl Powered<Silence> {
     /// The drive that comes back from a cut, and is left alone.
     pub fn recovering(remains: &Remains) -> Self {
-        Powered::alone(&remains.config.run, remains.power_on(Use::GoesOn))
+        Powered::alone(remains.config.run.stages(), remains.power_on(Use::GoesOn))
     }
 
     /// A drive that is left alone.
-    pub(super) fn alone(run: &Run, drive: Ssd<Witness>) -> Self {
-        let run = Run { measure: Span::default(), ..run.clone() };
+    pub(super) fn alone(stages: Stages, drive: Ssd<Witness>) -> Self {
         let silence = Submitter { inner: Silence, account: None };
-        let mut powered = Powered::of(&run, Span::default(), drive, silence);
+        let mut powered = Powered::of(stages.without_end(), drive, silence);
         powered.sim.wake();
         powered
     }

@@ -587,17 +587,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::load;
     use crate::progress::{Progress, Watch};
+    use crate::ssd::fixture::{Shape, geometry};
 
     const PAGES: u32 = 130; // three words of bits, the last of them not full
 
     fn array() -> Array {
-        let sets =
-            ["channels=1", "ways=1", "planes=1", "pages_per_block=130", "blocks_per_plane=16", "logical_bytes=4MB"];
-        let config = load("device.preset = \"limit\"", "test", &sets.map(|set| format!("device.{set}")));
-        let config = config.expect("a valid drive");
-        Array::new(Geometry::new(&config.ssd().device, 4096), ProgramOrder::Any)
+        let shape = Shape { channels: 1, ways: 1, blocks: 16, pages_per_block: 130, logical_bytes: 4 << 20 };
+        Array::new(geometry(shape), ProgramOrder::Any)
     }
 
     fn place(block: u32, page: u32) -> FlashAddress {

@@ -292,6 +292,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::ssd::fixture::{Shape, device};
+
     proptest! {
         #[test]
         fn division_is_exact(x: u32, d in 1u32..) {
@@ -312,18 +314,8 @@ mod tests {
     fn each_address_holds_the_page_that_the_filled_start_state_puts_there() {
         for (channels, ways, unit_bytes) in [(1, 1, 4096), (3, 2, 4096), (2, 3, 1024)] {
             // 75 pages for the host: in 6 dies three of them have one more than the others.
-            let sets = [
-                format!("channels={channels}"),
-                format!("ways={ways}"),
-                "planes=1".into(),
-                "blocks_per_plane=40".into(),
-                "pages_per_block=5".into(),
-                "page_bytes=4096".into(),
-                "logical_bytes=307200".into(),
-            ];
-            let sets = sets.map(|set| format!("device.{set}"));
-            let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-            let geometry = Geometry::new(&config.ssd().device, unit_bytes);
+            let shape = Shape { channels, ways, blocks: 40, pages_per_block: 5, logical_bytes: 307_200 };
+            let geometry = Geometry::new(&device(shape), unit_bytes);
             let pages: Vec<_> = (0..geometry.logical_units).map(|lpn| geometry.filled_ppn(Lpn(lpn))).collect();
             for ppn in (0..geometry.physical_units()).map(Ppn) {
                 let at = pages.iter().position(|&page| page == ppn);

@@ -225,9 +225,8 @@ impl Checkpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load;
-    use crate::device::Geometry;
     use crate::device::spare::Spare;
+    use crate::ssd::fixture::{Shape, geometry};
 
     const LAYOUT: MapLayout = MapLayout { logical_units: 4, entries_per_page: 2, copies: 1 };
     /// The first page of the map, as an owner.
@@ -235,9 +234,8 @@ mod tests {
 
     /// A drive of which these pages are on flash: address, owner, version and number of the program.
     fn areas(pages: &[(u32, u32, u64, u64)]) -> SpareAreas {
-        let text = "[device]\npreset = \"limit\"\nchannels = 1\nways = 1\nblocks_per_plane = 16\npages_per_block = 8\nspare_fraction = 0.5";
-        let config = load(text, "test", &[]).expect("a valid configuration");
-        let mut areas = SpareAreas::new(&Geometry::new(&config.ssd().device, config.ssd().device.page_bytes));
+        let shape = Shape { channels: 1, ways: 1, blocks: 16, pages_per_block: 8, logical_bytes: 64 * 4096 };
+        let mut areas = SpareAreas::new(&geometry(shape));
         for &(ppn, owner, version, program) in pages {
             areas.program(Ppn(ppn), Spare { owner: Lpn(owner), version, program, is_torn: false });
         }

@@ -37,6 +37,23 @@ pub trait Figures: Clone + Default {
     fn operations(&self) -> u64;
 }
 
+/// No figures: a window that keeps its times and the meter's reading.
+impl Figures for () {
+    fn plus(&self, _next: &Self) -> Self {}
+
+    fn operations(&self) -> u64 {
+        0
+    }
+}
+
+impl<F> Window<F> {
+    /// The window with other figures.
+    pub fn map<G>(self, figures: impl FnOnce(F) -> G) -> Window<G> {
+        let Window { start_ns, end_ns, reading, figures: of } = self;
+        Window { start_ns, end_ns, reading, figures: figures(of) }
+    }
+}
+
 impl<F: Figures> Window<F> {
     /// The union of this window and the next one. The meter must have read through both.
     #[must_use]
@@ -57,12 +74,6 @@ impl<F: Figures> Window<F> {
             (this, next) => next.clone().or_else(|| this.clone()),
         };
         Window { reading, ..self.plus(next) }
-    }
-
-    /// The window with other figures.
-    pub fn map<G>(self, figures: impl FnOnce(F) -> G) -> Window<G> {
-        let Window { start_ns, end_ns, reading, figures: of } = self;
-        Window { start_ns, end_ns, reading, figures: figures(of) }
     }
 
     /// Length of the window in ns.

@@ -97,14 +97,11 @@ impl FlatMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ssd::fixture::{Shape, geometry};
 
     /// A map of a drive of 2 dies and 24 pages for the host.
     fn map() -> FlatMap {
-        let sets =
-            ["channels=2", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=16", "logical_bytes=98304"];
-        let sets = sets.map(|set| format!("device.{set}"));
-        let config = crate::config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-        FlatMap::new(&Geometry::new(&config.ssd().device, 4096))
+        FlatMap::new(&geometry(Shape { channels: 2, ways: 1, blocks: 16, pages_per_block: 4, logical_bytes: 98304 }))
     }
 
     #[test]

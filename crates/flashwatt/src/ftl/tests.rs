@@ -3,20 +3,18 @@
 use super::documented_example::{Settings, Wander};
 use super::{DriveSize, Scheme};
 use crate::clockless::Clockless;
-use crate::config;
 use crate::connector::{Request, RequestKind};
 use crate::device::{Array, Geometry};
 use crate::firmware::Firmware;
 use crate::progress::Watch;
+use crate::ssd::fixture::{Heeded, Shape, device, ftl};
 use crate::units::Lpn;
 
 #[test]
 fn the_example_keeps_what_is_written_on_the_least_flash() {
     let settings = Settings { spare_blocks: 1 };
-    let sets = ["channels=3", "ways=1", "planes=1", "pages_per_block=4", "blocks_per_plane=8", "logical_bytes=344064"];
-    let sets: Vec<String> = sets.iter().map(|set| format!("device.{set}")).chain(["ftl=block".into()]).collect();
-    let config = config::load("device.preset = \"limit\"", "test", &sets).expect("a valid drive");
-    let geometry = Geometry::new(&config.ssd().device, 4096);
+    let device = device(Shape { channels: 3, ways: 1, blocks: 8, pages_per_block: 4, logical_bytes: 344064 });
+    let (geometry, heeded) = (Geometry::new(&device, 4096), Heeded::new());
     let size = DriveSize {
         dies: 3,
         die_blocks: 8,
@@ -27,9 +25,9 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
         reserved_blocks: 1,
     };
     assert_eq!(Wander::room(&settings, &size).pages, (3 * 7 + 1) * 4);
-    let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
-    let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
-    firmware.ftl = Box::new(Wander::new(&settings, &config.ssd().ftl_setup(), &geometry));
+    let mut array = Array::new(geometry.clone(), device.nand.program_order);
+    let mut firmware = Firmware::new(&ftl("block"), &heeded.setup(), 1, &geometry);
+    firmware.ftl = Box::new(Wander::new(&settings, &heeded.setup(), &geometry));
     let filled = firmware.ftl.fill(&mut firmware.blocks, &mut array, &mut Watch::new(&mut |_| true));
     assert!(filled.is_ok(), "nobody ends it");
     let mut rng = crate::rng::Rng::new(1);

@@ -7,12 +7,11 @@ use super::figures::Hosted;
 use super::queue::Queue;
 use super::settings::Host;
 use crate::connector::{
-    AtEnd, Completion, Cx, Device, OriginName, Priority, Request, Seats, Status, Tag, Upcoming, Window,
+    AtEnd, Completion, Cx, Device, OriginName, Priority, Request, RequestSink, Seats, Status, Tag, Upcoming, Window,
 };
 use crate::energy::Series;
 use crate::error::{Error, Fault, nearest};
 use crate::units::Nanos;
-use crate::workload::trace::TraceLog;
 
 /// Requests of processes that the block layer accepts: those in its queue and in the device, and those that wait for a
 /// place there. A closed loop without a depth of its own has as many under way.
@@ -25,7 +24,7 @@ pub struct BlockLayer<D> {
     /// The seat of the queue's timer, behind all of the device's.
     seat: u32,
     timer_ns: Option<Nanos>,
-    log: Option<TraceLog>,
+    log: Option<Box<dyn RequestSink>>,
 }
 
 impl<D: Device> BlockLayer<D> {
@@ -48,13 +47,13 @@ impl<D: Device> BlockLayer<D> {
 
     /// Logs the requests that the device gets.
     #[must_use]
-    pub fn logged(mut self, log: Option<TraceLog>) -> Self {
+    pub fn logged(mut self, log: Option<Box<dyn RequestSink>>) -> Self {
         self.log = log;
         self
     }
 
     /// The log of the requests that the device got, if one was asked for.
-    pub fn take_log(&mut self) -> Option<TraceLog> {
+    pub fn take_log(&mut self) -> Option<Box<dyn RequestSink>> {
         self.log.take()
     }
 

@@ -9,8 +9,8 @@ use crate::units::Nanos;
 
 impl<W: Workload, D: Device> Sim<W, D> {
     /// Starts the run.
-    pub(crate) fn begin(&mut self, warmup: Span) {
-        let prepares = self.workload.prepares();
+    pub(crate) fn begin(&mut self) {
+        let (warmup, prepares) = (self.warmup, self.workload.prepares());
         self.start_stage(Stage::Warmup, if prepares { Span::default() } else { warmup });
         if warmup == Span::default() && !prepares {
             self.next_stage();

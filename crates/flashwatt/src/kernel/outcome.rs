@@ -190,6 +190,23 @@ impl<F: Figures> Outcome<F> {
 }
 
 impl<F> Outcome<F> {
+    /// The same outcome without the device's own figures.
+    pub fn without_figures(self) -> Outcome<()> {
+        Outcome {
+            warmed: self.warmed.map(drop),
+            warmup: self.warmup,
+            measured: self.measured.map(drop),
+            completed: self.completed,
+            drain: self.drain.map(|drain| drain.map(drop)),
+            drained: self.drained,
+            flash_operations: self.flash_operations,
+            series: self.series,
+            taken: self.taken,
+            lost: self.lost,
+            end: self.end,
+        }
+    }
+
     /// The same outcome with other figures, as [`Self::with_windows`].
     pub(crate) fn with_figures<G>(&self, figures: impl Fn(&F) -> G) -> Outcome<G> {
         self.with_windows(|window| Window {

@@ -8,7 +8,7 @@ use std::hint::cold_path;
 use super::budget::Budget;
 use super::faults::{refused, unknown_tag, waits_for_nothing};
 use super::outcome::{Completed, End, Outcome, TimeSpan};
-use super::settings::{Run, Span};
+use super::settings::{Span, Stages};
 use super::stages::{EndedStage, Stage};
 use crate::connector::{
     Agenda, Completion, Cx, Device, Next, Origin, Request, RequestKind, Seats, Status, Tag, Window, Workload,
@@ -53,6 +53,7 @@ pub struct Sim<W: Workload, D: Device> {
     /// workload that is asked as long as there is room.
     left_free: usize,
     offered: u64,
+    pub(super) warmup: Span,
     pub(super) measure: Span,
     /// Whether the drain belongs to the measured window.
     pub(super) count_drain: bool,
@@ -82,7 +83,7 @@ pub(super) struct Outstanding {
 
 impl<W: Workload, D: Device> Sim<W, D> {
     /// A device in its start state and a workload.
-    pub fn new(run: &Run, mut device: D, workload: W) -> Self {
+    pub fn new(stages: &Stages, mut device: D, workload: W) -> Self {
         let mut seats = Seats::default();
         device.enrol(&mut seats);
         let first = seats.take(2, 0);
@@ -92,7 +93,7 @@ impl<W: Workload, D: Device> Sim<W, D> {
         let none = Outstanding::new(Tag(0), &Request::new(0, RequestKind::Flush, 0, 0));
         Sim {
             agenda: Agenda::new(&seats),
-            requests_total: run.requests(workload.len_hint()),
+            requests_total: stages.requests(workload.len_hint()),
             left_free: depth.map_or(0, |depth| (room as usize).saturating_sub(depth)),
             offered,
             workload,
@@ -111,9 +112,10 @@ impl<W: Workload, D: Device> Sim<W, D> {
             requests_taken: 0,
             requests_lost: 0,
             before_cut: None,
-            measure: run.measure,
-            count_drain: run.count_drain,
-            budget: Budget::new(run.max_flash_ops, device.operations_at_once()),
+            warmup: stages.warmup,
+            measure: stages.measure,
+            count_drain: stages.count_drain,
+            budget: Budget::new(stages.max_flash_ops, device.operations_at_once()),
             seats: OwnSeats { arrival: first, stage_end: first + 1 },
             device,
         }
@@ -121,8 +123,8 @@ impl<W: Workload, D: Device> Sim<W, D> {
 
     /// Runs to the end, and returns the device. `progress` is called from time to time with the progress; if it returns
     /// `false`, the run stops and keeps its results so far.
-    pub fn run(mut self, warmup: Span, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome<D::Figures>, D) {
-        self.begin(warmup);
+    pub fn run(mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> (Outcome<D::Figures>, D) {
+        self.begin();
         let end = self.event_loop(progress).err().unwrap_or(End::Complete);
         let (outcome, _, device) = self.finish(end);
         (outcome, device)

@@ -10,7 +10,7 @@ use crate::energy::bins::PowerSeries;
 use crate::energy::edges::CurrentEdges;
 use crate::energy::meter::WINDOWS_NS;
 use crate::energy::parts::{ComponentEnergies, PartTimes};
-use crate::energy::window::{Figures, Window};
+use crate::energy::window::Window;
 use crate::files::FileWorkload;
 use crate::kernel::{Completed, End, Outcome};
 use crate::snapshot::Identity;
@@ -402,11 +402,15 @@ pub struct Current {
 }
 
 /// The inputs of a report.
-pub(crate) struct ReportInput<'a, D: Reported> {
+pub(crate) struct ReportInput<'a> {
     pub config: &'a Config,
     pub workload: &'a dyn Workload,
-    pub outcome: Outcome<D::Figures>,
-    pub device: &'a D,
+    pub outcome: Outcome<()>,
+    /// The device's part.
+    pub of_device: DeviceReport,
+    /// Energy in J of the window of the figures, and of the drain.
+    pub total_j: f64,
+    pub drain_j: f64,
     pub series: Option<PowerSeries>,
     pub edges: Option<CurrentEdges>,
     pub latency_histogram: bool,
@@ -415,16 +419,13 @@ pub(crate) struct ReportInput<'a, D: Reported> {
 }
 
 impl Report {
-    pub(crate) fn new<D: Reported>(parts: ReportInput<D>) -> Report {
-        let ReportInput { config, workload, outcome, device, series, edges, latency_histogram, mut warnings, snapshot } =
-            parts;
+    pub(crate) fn new(parts: ReportInput) -> Report {
+        let ReportInput { config, workload, outcome, of_device, total_j, drain_j, series, edges, .. } = parts;
+        let ReportInput { latency_histogram, mut warnings, snapshot, .. } = parts;
         let (counted, done) = outcome.counted(config.run.count_drain);
-        let of_device = device.report(config, &outcome);
         let DeviceReport { supply_mv, sections, host, latency_histogram: histogram, mut not_steady, .. } = of_device;
         let replay = ReplayReport::new(config, &done, &sections);
         warnings.extend(replay.as_ref().map(ReplayReport::reason));
-        let drain_j = outcome.drain.as_ref().map_or(0.0, |drain| device.energy_j(config, &drain.figures));
-        let total_j = device.energy_j(config, &counted.figures);
         let window = window_report(&outcome, drain_j, config);
         warnings.extend(workload.warnings());
         warnings.extend(of_device.warnings);
@@ -531,7 +532,7 @@ fn status(end: &End) -> String {
 }
 
 /// The workload ended before all requests of the measured window.
-fn fewer_than_asked<F: Figures>(config: &Config, outcome: &Outcome<F>) -> Option<String> {
+fn fewer_than_asked(config: &Config, outcome: &Outcome<()>) -> Option<String> {
     let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
     let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
     let help = match &config.workload {
@@ -560,7 +561,7 @@ fn deeper_than_the_drive(config: &Config) -> Option<String> {
 }
 
 /// A window without length has no rates: the drive took requests in no time, as one without a host link does into its buffer.
-fn took_no_time<F: Figures>(counted: &Window<F>, done: &Completed) -> Option<String> {
+fn took_no_time(counted: &Window<()>, done: &Completed) -> Option<String> {
     (counted.elapsed_ns() == 0 && done.requests() > 0).then(|| {
         "the measured window has no length: its rates, power and energy are 0 and say nothing (device.host_link.bandwidth_mb_s \
          lets requests take time, and run.count_drain = true measures until all work is done)"
@@ -630,7 +631,7 @@ fn workload_report(workload: &dyn Workload, done: &Completed) -> WorkloadReport 
     }
 }
 
-fn window_report<F: Figures>(outcome: &Outcome<F>, drain_energy_j: f64, config: &Config) -> WindowReport {
+fn window_report(outcome: &Outcome<()>, drain_energy_j: f64, config: &Config) -> WindowReport {
     let timed = |figure: f64| config.run.replay.is_timed().then_some(figure);
     WindowReport {
         warmup: outcome.warmup.requests(),
@@ -643,7 +644,7 @@ fn window_report<F: Figures>(outcome: &Outcome<F>, drain_energy_j: f64, config: 
     }
 }
 
-fn throughput<F: Figures>(counted: &Window<F>, done: &Completed) -> Throughput {
+fn throughput(counted: &Window<()>, done: &Completed) -> Throughput {
     let simulated_s = seconds(counted.elapsed_ns());
     let Rates { iops, read_mb_s, write_mb_s } = Rates::new(done, simulated_s);
     Throughput { simulated_s, iops, read_mb_s, write_mb_s }

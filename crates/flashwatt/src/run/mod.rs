@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::audit::audit;
 use crate::config::{Config, Drive, Precondition, Span};
-use crate::connector::{Request, Workload};
+use crate::connector::{Request, RequestSink, Workload};
 use crate::error::{Error, Fault};
 use crate::files::Image;
 use crate::host::BlockLayer;
@@ -73,7 +73,7 @@ pub fn run_with(
     );
     let mut report = run_workload(config, options, &mut workload, progress)?;
     let (captured, logged) = workload.into_logs();
-    finish(&mut report, "capture", capture, captured.map(TraceLog::close));
+    finish(&mut report, "capture", capture, captured.map(|log| Box::new(log).close()));
     finish(&mut report, "request log", requests, logged.map(RequestLog::close));
     Ok(report)
 }
@@ -187,18 +187,18 @@ fn simulate<D: Reported>(
         return Err(is_not_cut("a run with a workload or a device of a program"));
     }
     let Some(host) = &config.host else {
-        let (outcome, device) = Sim::new(&config.run, device, &mut *workload).run(config.run.warmup, progress);
+        let (outcome, device) = Sim::new(&config.run.stages(), device, &mut *workload).run(progress);
         return Ok((conclude(config, options, outcome, &device, workload, start), device));
     };
     let file =
         options.dispatch_log.as_deref().map(|path| aside(path, config, options.force, DISPATCH_LOG)).transpose()?;
-    let log = written(&file)?.map(|out| TraceLog::new(out, LogPoint::Dispatch));
+    let log = written(&file)?.map(|out| Box::new(TraceLog::new(out, LogPoint::Dispatch)) as Box<dyn RequestSink>);
     let layer = BlockLayer::new(host, config.logical_bytes(), &workload.origins(), device)?;
     let layer = layer.recording(options.depths()).logged(log);
-    let (outcome, mut layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, progress);
+    let (outcome, mut layer) = Sim::new(&config.run.stages(), layer, &mut *workload).run(progress);
     let log = layer.take_log();
     let mut report = conclude(config, options, outcome, &layer, workload, start);
-    finish(&mut report, "dispatch log", file, log.map(TraceLog::close));
+    finish(&mut report, "dispatch log", file, log.map(RequestSink::close));
     Ok((report, layer.into_device()))
 }
 
@@ -251,8 +251,23 @@ pub(crate) fn conclude<D: Reported>(
     }
     let measured = outcome.counted_ns(config.run.count_drain);
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
-    let latency_histogram = options.latency_histogram;
-    Report::new(ReportInput { config, workload, outcome, device, series, edges, latency_histogram, warnings, snapshot })
+    let of_device = device.report(config, &outcome);
+    let total_j = device.energy_j(config, &outcome.counted(config.run.count_drain).0.figures);
+    let drain_j = outcome.drain.as_ref().map_or(0.0, |drain| device.energy_j(config, &drain.figures));
+    let (outcome, latency_histogram) = (outcome.without_figures(), options.latency_histogram);
+    Report::new(ReportInput {
+        config,
+        workload,
+        outcome,
+        of_device,
+        total_j,
+        drain_j,
+        series,
+        edges,
+        latency_histogram,
+        warnings,
+        snapshot,
+    })
 }
 
 /// The run ended before a request had completed, or nothing was left to measure after the warm-up.

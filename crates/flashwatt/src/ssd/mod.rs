@@ -25,6 +25,8 @@ mod backups;
 mod batches;
 mod destage;
 mod dump;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod host_link;
 mod idle;
 mod journal;

@@ -82,3 +82,24 @@ impl Settings {
         self.ftl.map_unit_bytes(self.device.page_bytes)
     }
 }
+
+/// The rules of a replay without a clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flashsim {
+    /// What a write does with pages that it covers in part.
+    pub partial_pages: PartialPages,
+    /// Whether requests of one kind that continue one another are one request.
+    pub merge_requests: bool,
+    /// Sectors of 512 bytes between the start of the drive and the first address of the workload.
+    pub offset_sectors: u64,
+}
+
+/// What a write does with pages that it covers in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialPages {
+    /// It programs them without a look at what they held, as if it covered them.
+    Outward,
+    /// It reads them first, as the timed drive does.
+    ReadModifyWrite,
+}

@@ -3,6 +3,7 @@
 //! The loop, the stages of a run and the workloads are those of every run, and the layers are driven as a start state is laid
 //! down ([`Clockless`]). Simulated time passes only where a workload waits for it, so no figure of time or energy exists.
 
+use super::settings::{Flashsim, PartialPages};
 use crate::accounts::{HostWrites, SsdFigures};
 use crate::clockless::{Clockless, Tally};
 use crate::connector::{AtEnd, Completion, Cx, Device, Request, RequestKind, Seats, Status, Tag, Upcoming, Window};
@@ -11,7 +12,6 @@ use crate::energy::{Ledger, Series};
 use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
-use crate::kernel::settings::{Flashsim, PartialPages};
 use crate::operation::OpKind;
 use crate::units::Nanos;
 

@@ -155,9 +155,9 @@ fn run_and_check(config: &Config, requests: &[Request]) {
     requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
     let mut script = Script::in_groups(requests, GROUP);
     let probe = (flashwatt::check::Shadow::new(&geometry, &firmware), Log::default());
-    let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, probe), &mut script);
+    let sim = Sim::new(&config.run.stages(), Ssd::new(config.ssd(), firmware, array, None, probe), &mut script);
     let mut told = 0;
-    let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| {
+    let (outcome, ssd) = sim.run(&mut |_| {
         told += 1;
         told < 400 // of at most 16,384 instants each
     });

@@ -277,7 +277,7 @@ fn sectors_of(piece: &flashwatt::raid::layout::Piece) -> Vec<(u64, u64)> {
 
 /// A scrub reads everything, and writes exactly what does not match.
 fn scrubs(config: &Config, cut: &ArrayCut, found: &Found, at_ns: u64) {
-    let (scrub, received) = cut.scrub(at_ns, &config.run).expect("it comes back");
+    let (scrub, received) = cut.scrub(at_ns, config.run.stages()).expect("it comes back");
     let layout = &config.drive.array().expect("an array").layout;
     let mut written = BTreeSet::new();
     for (member, received) in (0..).zip(&received) {
@@ -335,7 +335,7 @@ fn a_copy_that_is_late_by_hand() {
             Powered::array(&config, Script::new(&list), true, &mut |_| true).expect("its power can be cut");
         powered.advance(at_ns).expect("it goes on");
         let cut = powered.cut_array(&mut ScansOfMembers::new(&config)).expect("it comes back");
-        let (scrub, _) = cut.scrub(at_ns, &config.run).expect("it comes back");
+        let (scrub, _) = cut.scrub(at_ns, config.run.stages()).expect("it comes back");
         (cut.in_array.inconsistent_rows, cut.in_array.inconsistent_bytes, scrub.written_bytes)
     };
     let program_ends = 400 + 3_413 + 600_000;

@@ -747,8 +747,11 @@ fn accounts(config: &Config) -> (Ledger, Reading) {
     crate::common::fill(&mut firmware, &mut array);
     let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), config.run.seed)
         .expect("a synthetic workload");
-    let sim =
-        Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None::<Box<Series>>, ()), workload.as_mut());
-    let (outcome, ..) = sim.run(config.run.warmup, &mut |_| true);
+    let sim = Sim::new(
+        &config.run.stages(),
+        Ssd::new(config.ssd(), firmware, array, None::<Box<Series>>, ()),
+        workload.as_mut(),
+    );
+    let (outcome, ..) = sim.run(&mut |_| true);
     (outcome.measured.figures.ledger, outcome.measured.reading.expect("the drain is not counted"))
 }

@@ -127,8 +127,8 @@ fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     firmware.ftl = Box::new(Faulty { inner, fault });
     let shadow = Shadow::new(&geometry, &firmware);
     let mut script = Script::new(requests);
-    let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, shadow), &mut script);
-    let outcome = catch_unwind(AssertUnwindSafe(|| sim.run(config.run.warmup, &mut |_| true)));
+    let sim = Sim::new(&config.run.stages(), Ssd::new(config.ssd(), firmware, array, None, shadow), &mut script);
+    let outcome = catch_unwind(AssertUnwindSafe(|| sim.run(&mut |_| true)));
     outcome.err().map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }
 

@@ -590,8 +590,9 @@ fn f101_copies_are_replaced_all_or_none() {
         let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
         let copies = Copies::new(&geometry, &firmware, replicas + 1);
         let probe = (copies, flashwatt::check::Shadow::new(&geometry, &firmware));
-        let sim = Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, probe), workload.as_mut());
-        let (outcome, ssd) = sim.run(config.run.warmup, &mut |_| true);
+        let sim =
+            Sim::new(&config.run.stages(), Ssd::new(config.ssd(), firmware, array, None, probe), workload.as_mut());
+        let (outcome, ssd) = sim.run(&mut |_| true);
         let (accounts, _, array) = ssd.into_parts();
         assert!(matches!(outcome.end, End::Complete));
         let copies = &accounts.probe.0;

@@ -149,9 +149,12 @@ fn f64_a_window_of_all_finds_the_best_victim() {
         let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         crate::common::fill(&mut firmware, &mut array);
         let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
-        let sim =
-            Sim::new(&config.run, Ssd::new(config.ssd(), firmware, array, None, Fewest::default()), workload.as_mut());
-        sim.run(config.run.warmup, &mut |_| true).1.into_parts().0.probe
+        let sim = Sim::new(
+            &config.run.stages(),
+            Ssd::new(config.ssd(), firmware, array, None, Fewest::default()),
+            workload.as_mut(),
+        );
+        sim.run(&mut |_| true).1.into_parts().0.probe
     });
     assert!(all.victims > 500 && all.fewer == 0, "{} of {}", all.fewer, all.victims);
     assert!(tenth.fewer > tenth.victims / 4, "{} of {}", tenth.fewer, tenth.victims);

@@ -126,7 +126,7 @@ pub fn run(config: &Config, depth: u32, service_ns: Nanos, workload: &mut (impl 
     let host = config.host.as_ref().expect("a host");
     let device = Desk { depth, service_ns, inside: VecDeque::new(), times: Vec::new(), seat: 0 };
     let layer = BlockLayer::new(host, config.logical_bytes(), &[], device).expect("a block layer");
-    let (outcome, layer) = Sim::new(&config.run, layer, &mut *workload).run(config.run.warmup, &mut |_| true);
+    let (outcome, layer) = Sim::new(&config.run.stages(), layer, &mut *workload).run(&mut |_| true);
     assert!(matches!(outcome.end, End::Complete), "{:?}", outcome.end);
     let windows = [Some(&outcome.warmed), Some(&outcome.measured), outcome.drain.as_ref()];
     let figures =

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::common::load;
-use flashwatt::config::{self, Workload};
+use flashwatt::config::{self, LengthUnit, TimeUnit, Workload};
 use flashwatt::connector::SourceKind;
 use flashwatt::registry::Named;
 use flashwatt::workload::registry;
@@ -184,4 +184,19 @@ fn a_run_of_a_month_can_be_asked_for() {
     assert_eq!(config.run.measure.ns, Some(2_592_000_000_000_000));
     let error = flashwatt::config::load("", "t", &["run.measure.seconds=1e8".to_string()]).expect_err("three years");
     assert!(error.to_string().contains("run.measure.seconds: out of range; found 100000000"), "{error}");
+}
+
+#[test]
+fn a_trace_has_the_units_that_a_configuration_names() {
+    let text =
+        "[workload.trace]\npath = \"a\"\ntime_unit = \"100ns\"\noffset_unit = \"sectors\"\nsize_unit = \"16kib\"";
+    let config = config::load(text, "my.toml", &[]).expect("a configuration");
+    let Workload::Trace(cfg) = config.workload else { panic!("a trace") };
+    let given = (cfg.time_unit, cfg.offset_unit, cfg.size_unit);
+    let expected = (TimeUnit::HundredNanoseconds, LengthUnit::Sectors, LengthUnit::SixteenKib);
+    assert_eq!(given, (Some(expected.0), Some(expected.1), Some(expected.2)));
+    let told = refused("[workload.trace]\npath = \"a\"\ntime_unit = \"min\"", &[]);
+    assert!(told.starts_with("my.toml:3:") && told.contains("`min`") && told.contains("100ns"), "{told}");
+    let told = refused("[workload.trace]\npath = \"a\"\nformat = \"vscsi\"\nsize_unit = \"bytes\"", &[]);
+    assert!(told.starts_with("my.toml:4:") && told.contains("the format vscsi is binary"), "{told}");
 }

@@ -118,7 +118,7 @@ impl<W: Workload> Powered<W, FollowedArray> {
         let raid = Raid::new(&array.layout, array.failed.as_ref(), devices).watched();
         let raid = if record { raid.recording() } else { raid };
         let submitter = Submitter { inner: workload, account: None };
-        Ok(Powered::of(&config.run, config.run.warmup, FollowedArray { raid, contents }, submitter))
+        Ok(Powered::of(config.run.stages(), FollowedArray { raid, contents }, submitter))
     }
 
     /// The recorded requests of each member in order; none of a place without a drive.

@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use super::cut::ArrayCut;
-use crate::config::{Run, Span};
 use crate::connector::Request;
 use crate::crash::submitter::Submitter;
 use crate::crash::trial::{Powered, Silence};
 use crate::crash::witness::{Use, Witness};
 use crate::error::Error;
+use crate::kernel::settings::Stages;
 use crate::raid::Raid;
 use crate::raid::settings::Rebuild;
 use crate::ssd::Ssd;
@@ -49,12 +49,11 @@ impl ArrayCut {
     ///
     /// # Errors
     /// If it does not end before the end of simulated time.
-    pub fn scrub(&self, at_ns: Nanos, run: &Run) -> Result<(Scrub, Vec<Vec<Request>>), Error> {
+    pub fn scrub(&self, at_ns: Nanos, stages: Stages) -> Result<(Scrub, Vec<Vec<Request>>), Error> {
         let drives = self.remains.iter().map(|remains| remains.as_ref().map(|remains| remains.power_on(Use::GoesOn)));
         let raid = Raid::new(&self.layout, None, drives.collect()).recording();
-        let run = Run { measure: Span::default(), ..run.clone() };
         let silence = Submitter { inner: Silence, account: None };
-        let mut powered = Powered::of(&run, Span::default(), raid, silence);
+        let mut powered = Powered::of(stages.without_end(), raid, silence);
         powered.sim.wake();
         let back_ns = self.outcome.cost.recovery_ns;
         powered.advance(back_ns)?;

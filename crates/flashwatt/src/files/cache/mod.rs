@@ -14,7 +14,7 @@ use super::io::IoId;
 use super::kept::Kept;
 use super::shadow::Shadow;
 use super::system::{Owner, PageKey};
-use crate::cache::list::{Links, List};
+use crate::list::{Links, List};
 use crate::units::Nanos;
 
 /// The number of a page in memory.

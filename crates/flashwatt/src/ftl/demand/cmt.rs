@@ -4,8 +4,8 @@
 //! The table holds the entries; an [`EvictionOrder`] holds their order of eviction. Both are index lists over slots: no hashing, and
 //! no allocation once the table is full.
 
-use crate::cache::list::{Links, List};
 use crate::ftl::plan::PlanNumber;
+use crate::list::{Links, List};
 use crate::mem::{FlatTable, advise_huge, prefetch, sparse, with_room};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::Lpn;

@@ -359,7 +359,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::device::settings::Device;
+    use crate::ssd::fixture::{Heeded, Shape, device};
 
     #[test]
     fn theory_gives_the_prototypes_write_amplification() {
@@ -388,17 +389,16 @@ mod tests {
     /// The start state of a small drive: its map, its blocks, and the next random number.
     fn start(
         geometry: &Geometry,
-        config: &Config,
+        device: &Device,
         allocation: Allocation,
         by_formula: bool,
     ) -> (FlatMap, BlockTable, u64) {
-        let ssd = config.ssd();
-        let mut pages = Pages::new(allocation, false, &ssd.ftl_setup(), geometry);
-        let mut array = Array::new(geometry.clone(), ssd.device.nand.program_order);
+        let mut pages = Pages::new(allocation, false, &Heeded::new().setup(), geometry);
+        let mut array = Array::new(geometry.clone(), device.nand.program_order);
         let (mut map, mut blocks, mut rng) = (FlatMap::new(geometry), BlockTable::new(geometry.clone()), Rng::new(7));
         let drive = Drive { map: &mut map, blocks: &mut blocks, array: &mut array, rng: &mut rng };
         let mut go_on = |_: &crate::progress::Progress| true;
-        let pace = Pace::new(&ssd.device.timing, &ssd.device.nand, &ssd.device.host_link);
+        let pace = Pace::new(&device.timing, &device.nand, &device.host_link);
         let mut watch = Watch::new(&mut go_on);
         lay_down(geometry, &mut pages, drive, pace, by_formula, &mut watch).expect("nobody ends the work");
         (map, blocks, rng.bits())
@@ -407,20 +407,11 @@ mod tests {
     #[test]
     fn a_formula_gives_the_state_of_the_tables() {
         for (channels, allocation) in [(4, Allocation::Dynamic), (4, Allocation::Static), (1, Allocation::Static)] {
-            let sets = [
-                &format!("channels={channels}"),
-                "ways=1",
-                "planes=1",
-                "pages_per_block=100",
-                "blocks_per_plane=40",
-                &format!("logical_bytes={}", channels * 3_000 * 4096 + 12_288),
-            ];
-            let config =
-                crate::config::load("device.preset = \"limit\"", "test", &sets.map(|set| format!("device.{set}")));
-            let config = config.expect("a valid drive");
-            let geometry = Geometry::new(&config.ssd().device, 4096);
-            let (map, blocks, draw) = start(&geometry, &config, allocation, false);
-            let (by_formula, blocks_by_formula, same_draw) = start(&geometry, &config, allocation, true);
+            let logical_bytes = u64::from(channels) * 3_000 * 4096 + 12_288;
+            let device = device(Shape { channels, ways: 1, blocks: 40, pages_per_block: 100, logical_bytes });
+            let geometry = Geometry::new(&device, 4096);
+            let (map, blocks, draw) = start(&geometry, &device, allocation, false);
+            let (by_formula, blocks_by_formula, same_draw) = start(&geometry, &device, allocation, true);
             assert_eq!(draw, same_draw);
             for lpn in (0..geometry.logical_units).map(Lpn) {
                 let ppn = map.get(lpn);

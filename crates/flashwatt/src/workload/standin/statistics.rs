@@ -1,9 +1,9 @@
 //! Statistics of a stand-in's requests, for comparison with the published ones.
 
 use super::Standin;
-use crate::cache::list::{Links, List};
 use crate::connector::{Completion, Next, Request, RequestKind, Workload};
 use crate::error::Error;
+use crate::list::{Links, List};
 
 /// Statistics of a stream of requests, as the papers of the traces define them.
 #[derive(Clone, Debug, Default, PartialEq)]

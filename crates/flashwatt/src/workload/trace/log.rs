@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::formats::csv::{HEADER_WITH_PROCESS, write};
 use super::{LogPoint, Process, Record};
-use crate::connector::Request;
+use crate::connector::{Request, RequestSink};
 use crate::units::Nanos;
 
 /// The first two lines.
@@ -38,9 +38,10 @@ impl TraceLog {
         let error = out.write_all(head(point).as_bytes()).err();
         TraceLog { out, error }
     }
+}
 
-    /// A request passes the point at a time in ns.
-    pub fn passes(&mut self, request: &Request, now: Nanos) {
+impl RequestSink for TraceLog {
+    fn passes(&mut self, request: &Request, now: Nanos) {
         let &Request { kind, offset_bytes, bytes, fua, is_sync, process, .. } = request;
         let process = Process::new(process.into()).unwrap_or(Process::NONE);
         let record = Record { fua, is_sync, process, ..Record::new(now, 0, offset_bytes, bytes, kind) };
@@ -49,11 +50,7 @@ impl TraceLog {
         }
     }
 
-    /// Ends the trace.
-    ///
-    /// # Errors
-    /// The first error in writing it.
-    pub fn close(mut self) -> std::io::Result<()> {
+    fn close(mut self: Box<Self>) -> std::io::Result<()> {
         self.error.take().map_or_else(|| self.out.flush(), Err)
     }
 }

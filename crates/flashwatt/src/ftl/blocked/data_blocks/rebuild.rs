@@ -186,18 +186,17 @@ impl DataBlocks {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crate::config::{self, Ssd};
     use crate::device::settings::ProgramOrder;
     use crate::device::spare::{Flash, Found, Spare, SpareAreas, Ties};
     use crate::device::{Array, Geometry};
     use crate::firmware::Firmware;
     use crate::ftl::PlanNumber;
     use crate::operation::OpKind;
+    use crate::ssd::fixture::{Heeded, Shape, ftl, geometry};
     use crate::units::{BlockId, Lpn, Ppn};
 
     /// A drive of one die of 16 blocks with 8 pages each, to be filled by hand.
     struct Fixture {
-        ssd: Ssd,
         geometry: Geometry,
         array: Array,
         areas: SpareAreas,
@@ -206,15 +205,11 @@ mod tests {
 
     impl Fixture {
         fn new() -> Self {
-            let sets = ["channels=1", "ways=1", "planes=1", "pages_per_block=8", "blocks_per_plane=16", "op_ratio=1"];
-            let sets = sets.map(|set| format!("device.{set}"));
-            let config =
-                config::load("ftl = \"block\"\n[device]\npreset = \"limit\"", "test", &sets).expect("a valid drive");
-            let ssd = config.ssd();
-            let geometry = Geometry::new(&ssd.device, 4096);
+            let geometry =
+                geometry(Shape { channels: 1, ways: 1, blocks: 16, pages_per_block: 8, logical_bytes: 64 * 4096 });
             let array = Array::new(geometry.clone(), ProgramOrder::Ascending);
             let areas = SpareAreas::new(&geometry);
-            Fixture { ssd: ssd.clone(), geometry, array, areas, programmed: 0 }
+            Fixture { geometry, array, areas, programmed: 0 }
         }
 
         /// Programs pages of a block: their offsets in ascending order, what they hold, and its version.
@@ -239,7 +234,7 @@ mod tests {
                 map: None,
             };
             let found = Found::scan(flash, Ties::Source);
-            let firmware = Firmware::new(&self.ssd.ftl, &self.ssd.ftl_setup(), 1, &self.geometry);
+            let firmware = Firmware::new(&ftl("block"), &Heeded::new().setup(), 1, &self.geometry);
             firmware.rebuilt(&found, &mut self.array, PlanNumber(self.programmed))
         }
     }

@@ -96,18 +96,3 @@ fn binary_formats_have_no_units_to_choose() {
         assert_eq!(told(cfg), start("size_unit") + "; found `4kib`; expected no unit");
     }
 }
-
-#[test]
-fn configurations_name_units() {
-    let trace = |text: &str| crate::config::load(&format!("[workload.trace]\npath = \"a\"\n{text}"), "c.toml", &[]);
-    let config =
-        trace("time_unit = \"100ns\"\noffset_unit = \"sectors\"\nsize_unit = \"16kib\"").expect("a configuration");
-    let settings::Workload::Trace(cfg) = config.workload else { panic!("a trace") };
-    let given = (cfg.time_unit, cfg.offset_unit, cfg.size_unit);
-    let expected = (TimeUnit::HundredNanoseconds, LengthUnit::Sectors, LengthUnit::SixteenKib);
-    assert_eq!(given, (Some(expected.0), Some(expected.1), Some(expected.2)));
-    let told = message(trace("time_unit = \"min\""));
-    assert!(told.starts_with("c.toml:3:") && told.contains("`min`") && told.contains("100ns"), "{told}");
-    let told = message(trace("format = \"vscsi\"\nsize_unit = \"bytes\""));
-    assert!(told.starts_with("c.toml:4:") && told.contains("the format vscsi is binary"), "{told}");
-}
