@@ -5,6 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::config::Config;
+use crate::device::Reserve;
+use crate::device::reserve::{Refused, Row};
 use crate::error::{Error, Fault};
 use crate::kernel::{End, Sim};
 use crate::output::{Aside, Replace};
@@ -59,17 +61,8 @@ pub fn age(
     if options.run && config.run.power_cuts.is_some() {
         return Err(is_not_cut("the workload of a preparation"));
     }
-    if options.run && config.drive.ssd().is_some_and(|ssd| ssd.recovery.has_log()) {
-        let fault = Fault::key("recovery", "a snapshot does not hold the recovery log of a run");
-        return Err(fault.found("a recovery log").expected("no table [recovery], or --run left out").into());
-    }
-    if options.run && config.drive.ssd().is_some_and(|ssd| ssd.device.backup_blocks > 0) {
-        let fault = Fault::key("device.nand.paired_pages", "a snapshot does not hold the backups of a run");
-        return Err(fault.found("backups").expected("\"unprotected\", or --run left out").into());
-    }
-    if options.run && config.drive.ssd().is_some_and(|ssd| ssd.device.journal_blocks > 0) {
-        let fault = Fault::key("write_buffer.protection", "a snapshot does not hold the journal of a run");
-        return Err(fault.found("a journal").expected("\"volatile\" or \"capacitors\", or --run left out").into());
+    if let Some(ssd) = config.drive.ssd().filter(|_| options.run) {
+        Reserve::rows().filter(|row| ssd.device.reserves[row.reserve] > 0).try_for_each(check_reserve)?;
     }
     let rules = Replace { inputs: config.inputs(), what: "a snapshot", ours: snapshot::is_one, force: options.force };
     let file = Aside::new(path, rules)?;
@@ -84,6 +77,13 @@ pub fn age(
     file.commit()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Aged { file: name, bytes, sha256, format: snapshot::VERSION, erases, warnings })
+}
+
+/// Refuses a run that fills a reserve whose content is in no snapshot.
+fn check_reserve(row: &Row) -> Result<(), Error> {
+    let Some(Refused { what, found, expected }) = &row.refused else { return Ok(()) };
+    let fault = Fault::key(row.key, format!("a snapshot does not hold the {what} of a run"));
+    Err(fault.found(found).expected(format!("{expected}, or --run left out")).into())
 }
 
 /// The drive after its workload and the drain.

@@ -3,7 +3,8 @@
 use crate::blocks::BlockTable;
 use crate::connector::{Extent, Upcoming};
 use crate::device::spare::Found;
-use crate::device::{Array, Geometry, WearView};
+use crate::device::reserve::{Row, Runs};
+use crate::device::{Array, Geometry, Reserve, ReservedBlocks, WearView};
 use crate::error::{Error, Fault};
 use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};
 use crate::rng::Rng;
@@ -22,14 +23,8 @@ pub struct Firmware {
     pub rng: Rng,
     /// The plan of the last call.
     pub plan: Plan,
-    /// Blocks kept for the content of the write buffer at a power cut, sorted by die; none in runs without cuts.
-    pub dump_blocks: Vec<BlockId>,
-    /// Blocks kept for the recovery log, sorted by die; none for a drive without one.
-    pub log_blocks: Vec<BlockId>,
-    /// Blocks kept for backups of pages that share cells with others, sorted by die; none for a drive without them.
-    pub backup_blocks: Vec<BlockId>,
-    /// Blocks kept for the journal of the write buffer, sorted by die; none for a drive without one.
-    pub journal_blocks: Vec<BlockId>,
+    /// Blocks that the drive keeps for itself.
+    pub reserved: ReservedBlocks,
 }
 
 impl Firmware {
@@ -40,10 +35,7 @@ impl Firmware {
             blocks: BlockTable::new(geometry.clone()),
             rng: Rng::new(seed ^ STREAM),
             plan: Plan::default(),
-            dump_blocks: Vec::new(),
-            log_blocks: Vec::new(),
-            backup_blocks: Vec::new(),
-            journal_blocks: Vec::new(),
+            reserved: ReservedBlocks::default(),
         }
     }
 
@@ -133,50 +125,32 @@ impl Firmware {
         self.ftl.recover(&mut cx, &mut self.plan);
     }
 
-    /// Takes the erased blocks of each die that are kept for the recovery from a power cut.
+    /// Takes the erased blocks of each die that are kept for the recovery from a power cut. The translation layer goes on to see them.
     ///
     /// # Errors
     /// The die that lacks such a block, if one does.
     pub fn keep_recovery_blocks(&mut self) -> Result<(), DieId> {
-        self.take_blocks(self.blocks.geometry().recovery_blocks).map(drop)
+        self.take_blocks(Reserve::Recovery).map(drop)
     }
 
-    /// Keeps blocks of each die for the recovery from a power cut, and for the content of the write buffer at one. The translation
-    /// layer never sees the latter.
+    /// Keeps the blocks of each reserve that a drive has in these runs.
     ///
     /// # Errors
     /// If the start state has left a die without such a block.
-    pub fn keep_blocks_for_cuts(&mut self) -> Result<(), Error> {
-        self.keep_recovery_blocks().map_err(|die| lacks("device", "the recovery from a power cut", die))?;
-        let dump_blocks = self.keep_blocks(self.blocks.geometry().dump_blocks);
-        self.dump_blocks =
-            dump_blocks.map_err(|die| lacks("write_buffer.protection", "the content of the write buffer", die))?;
+    pub fn keep_blocks(&mut self, runs: Runs) -> Result<(), Error> {
+        for row in Reserve::rows_of(runs) {
+            let taken = self.take_blocks(row.reserve).map_err(|die| lacks(row, die))?;
+            if !row.is_of_layer {
+                taken.iter().for_each(|&block| self.blocks.condemn(block));
+                self.reserved[row.reserve] = taken;
+            }
+        }
         Ok(())
     }
 
-    /// Keeps blocks of each die for the recovery log, for backups and for the journal. The translation layer never sees them.
-    ///
-    /// # Errors
-    /// If the start state has left a die without such a block.
-    pub fn keep_own_blocks(&mut self) -> Result<(), Error> {
-        let &Geometry { log_blocks, backup_blocks, journal_blocks, .. } = self.blocks.geometry();
-        self.log_blocks = self.keep_blocks(log_blocks).map_err(|die| lacks("recovery", "the recovery log", die))?;
-        self.backup_blocks =
-            self.keep_blocks(backup_blocks).map_err(|die| lacks("device.nand.paired_pages", "backups", die))?;
-        self.journal_blocks =
-            self.keep_blocks(journal_blocks).map_err(|die| lacks("write_buffer.protection", "the journal", die))?;
-        Ok(())
-    }
-
-    /// Takes erased blocks of each die from the translation layer for good. Returns the die that lacks them, if one does.
-    fn keep_blocks(&mut self, of_die: u32) -> Result<Vec<BlockId>, DieId> {
-        let kept = self.take_blocks(of_die)?;
-        kept.iter().for_each(|&block| self.blocks.condemn(block));
-        Ok(kept)
-    }
-
-    /// Takes erased blocks of each die. Returns the die that lacks them, if one does.
-    fn take_blocks(&mut self, of_die: u32) -> Result<Vec<BlockId>, DieId> {
+    /// Takes the erased blocks of each die that a reserve asks for. Returns the die that lacks them, if one does.
+    fn take_blocks(&mut self, reserve: Reserve) -> Result<Vec<BlockId>, DieId> {
+        let of_die = self.blocks.geometry().reserves[reserve];
         let each = (0..self.blocks.geometry().dies).flat_map(|die| (0..of_die).map(move |_| DieId(die)));
         each.map(|die| self.blocks.take_free(die, None).ok_or(die)).collect()
     }
@@ -184,8 +158,7 @@ impl Firmware {
     /// A block's erase has ended. The plan then lists the dies that may have background work.
     pub fn erased(&mut self, block: BlockId, array: &Array) {
         self.plan.clear();
-        let kept = [&self.dump_blocks, &self.log_blocks, &self.backup_blocks, &self.journal_blocks];
-        if kept.iter().any(|kept| kept.contains(&block)) {
+        if self.reserved.contains(block) {
             self.blocks.erased(block);
             return self.blocks.keep_apart(block);
         }
@@ -215,7 +188,7 @@ impl Firmware {
 }
 
 /// The start state has left a die without a block for something.
-fn lacks(key: &str, what: &str, die: DieId) -> Error {
-    let fault = Fault::key(key, format!("the start state leaves no erased block for {what}"));
+fn lacks(row: &Row, die: DieId) -> Error {
+    let fault = Fault::key(row.key, format!("the start state leaves no erased block for {}", row.purpose));
     fault.found(format!("die {die}")).help("raise device.op_ratio or device.spare_fraction").into()
 }

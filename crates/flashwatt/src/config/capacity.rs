@@ -2,7 +2,8 @@
 //! be spare.
 
 use super::raw;
-use crate::device::{journal, recovery_log};
+use crate::device::reserve::Row;
+use crate::device::{Reserve, Reserves, journal, recovery_log};
 use crate::ftl::{self, DriveSize, Room};
 use crate::settings::{Checker, field};
 use crate::ssd::settings::Recovery;
@@ -69,9 +70,7 @@ pub(super) struct Capacity {
     pub op_ratio: f64,
     /// The `op_ratio` that was asked for, in either form; none if blocks and logical bytes are given.
     pub asked_op_ratio: Option<f64>,
-    pub log_blocks: u32,
-    pub backup_blocks: u32,
-    pub journal_blocks: u32,
+    pub reserves: Reserves,
 }
 
 /// What garbage collection asks for, before the size is known.
@@ -135,7 +134,7 @@ impl GivenSize {
     }
 }
 
-/// What a scheme, collection on it, a recovery log, backups and a journal take.
+/// What a scheme, collection on it, and reserves take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs<'a> {
     pub ftl: &'a ftl::Settings,
@@ -144,8 +143,8 @@ pub(super) struct Needs<'a> {
     pub filled: bool,
     /// The recovery log, if there is one.
     pub log: Option<LogNeeds<'a>>,
-    /// Blocks of each die for backups of pages that share cells with others.
-    pub backup_blocks: u32,
+    /// Reserves whose blocks do not depend on the size of the drive.
+    pub fixed: Reserves,
     /// The journal of the write buffer, if it has one.
     pub journal: Option<JournalNeeds>,
 }
@@ -180,11 +179,29 @@ impl Needs<'_> {
             low_watermark_blocks: self.watermarks.low(u64::try_from(die_blocks).unwrap_or(u64::MAX)),
             reserved_blocks: self.watermarks.reserved_blocks,
         });
-        let log_blocks = self.log_blocks(geometry, blocks_per_plane * geometry.planes(), logical_pages);
-        let room = with_kept(room, geometry, log_blocks, "the recovery log");
-        let room = with_kept(room, geometry, self.backup_blocks.into(), "backups of paired pages");
-        let room = with_kept(room, geometry, self.journal_blocks(geometry), "the journal of the write buffer");
+        let blocks = blocks_per_plane * geometry.planes();
+        let kept = |room, row: &Row| {
+            with_kept(room, geometry, self.reserve(row.reserve, geometry, blocks, logical_pages), row.purpose)
+        };
+        let room = Reserve::rows().fold(room, kept);
         if self.filled { room } else { Room { pages: room.pages.saturating_sub(logical_pages), ..room } }
+    }
+
+    /// Blocks of each die that a reserve takes on a drive with this number of blocks.
+    fn reserve(&self, reserve: Reserve, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> u128 {
+        match reserve {
+            Reserve::Log => self.log_blocks(geometry, blocks, logical_pages),
+            Reserve::Journal => self.journal_blocks(geometry),
+            fixed => self.fixed[fixed].into(),
+        }
+    }
+
+    /// The same of all reserves.
+    fn reserves(&self, geometry: &FlashShape, blocks: u128, logical_pages: u128) -> Option<Reserves> {
+        Reserve::rows().try_fold(Reserves::default(), |reserves, row| {
+            let blocks = self.reserve(row.reserve, geometry, blocks, logical_pages);
+            Some(reserves.with(row.reserve, u32::try_from(blocks).ok()?))
+        })
     }
 
     /// Blocks of each die for the journal of the write buffer.
@@ -281,9 +298,7 @@ pub(super) fn resolve(c: &mut Checker, device: &raw::Device, geometry: &FlashSha
             spare_fraction: spare / physical as f64,
             op_ratio: spare / logical as f64,
             asked_op_ratio: given.op_ratio(),
-            log_blocks: u32::try_from(needs.log_blocks(geometry, blocks * geometry.planes(), logical)).ok()?,
-            backup_blocks: needs.backup_blocks,
-            journal_blocks: u32::try_from(needs.journal_blocks(geometry)).ok()?,
+            reserves: needs.reserves(geometry, blocks * geometry.planes(), logical)?,
         });
     }
     None
@@ -429,7 +444,7 @@ mod tests {
             let watermarks = &Watermarks { low_blocks, low_fraction, reserved_blocks };
             let page = page::Settings { allocation: Allocation::Dynamic, separate_frontiers: true, map_unit_bytes: 4096 };
             let ftl = &ftl::Settings::Page(page);
-            let needs = Needs { ftl, watermarks, filled: true, log: None, backup_blocks: 0, journal: None };
+            let needs = Needs { ftl, watermarks, filled: true, log: None, fixed: Reserves::default(), journal: None };
             if let Some(ratio) = given.least_op_ratio(&GEOMETRY, needs) {
                 prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, needs));
                 let less = given.with_op_ratio(ratio - 1e-4);

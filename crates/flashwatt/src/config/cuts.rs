@@ -1,7 +1,8 @@
 //! Configurations of drives whose power can be cut.
 
 use super::{Array, Config, Drive, Replay, Run, Workload};
-use crate::device::spare;
+use crate::device::reserve::Runs;
+use crate::device::{Reserve, Reserves, spare};
 use crate::error::{Error, Fault};
 use crate::ftl::DriveSize;
 use crate::ssd::settings::Settings;
@@ -99,16 +100,10 @@ fn keeps_sectors(found: &str) -> Error {
 /// Prepares an SSD for power cuts.
 fn prepare(ssd: &mut Settings) -> Result<(), Error> {
     check_spare_area(ssd)?;
-    let restore_blocks = if ssd.device.backup_blocks > 0 { RESTORE_BLOCKS } else { 0 };
-    let keeps_map = ssd.recovery.checkpoint_interval_bytes.is_some() && ssd.ftl.has_map_on_flash();
-    let recovery_blocks = match ssd.ftl.merges_at_recovery() {
-        true => RECOVERY_BLOCKS + restore_blocks,
-        false if keeps_map => RECOVERY_BLOCKS,
-        false => 0,
-    };
-    let dump_blocks = if ssd.write_buffer.capacitors.is_some() { dump_blocks(ssd) } else { 0 };
-    check_room(ssd, recovery_blocks, dump_blocks)?;
-    (ssd.device.recovery_blocks, ssd.device.dump_blocks) = (recovery_blocks, dump_blocks);
+    let reserves = &ssd.device.reserves;
+    let reserves = reserves.with(Reserve::Recovery, recovery_blocks(ssd)).with(Reserve::Dump, dump_blocks(ssd));
+    check_room(ssd, &reserves)?;
+    ssd.device.reserves = reserves;
     Ok(())
 }
 
@@ -128,8 +123,22 @@ fn check_spare_area(ssd: &Settings) -> Result<(), Error> {
     Err(fault.found(has).expected(expected).into())
 }
 
-/// Blocks of each die that hold a full write buffer, spread over the dies page by page.
+/// Erased blocks of each die that a recovery needs.
+fn recovery_blocks(ssd: &Settings) -> u32 {
+    let restore_blocks = if ssd.device.reserves[Reserve::Backup] > 0 { RESTORE_BLOCKS } else { 0 };
+    let keeps_map = ssd.recovery.checkpoint_interval_bytes.is_some() && ssd.ftl.has_map_on_flash();
+    match ssd.ftl.merges_at_recovery() {
+        true => RECOVERY_BLOCKS + restore_blocks,
+        false if keeps_map => RECOVERY_BLOCKS,
+        false => 0,
+    }
+}
+
+/// Blocks of each die that hold a full write buffer with capacitors, spread over the dies page by page.
 fn dump_blocks(ssd: &Settings) -> u32 {
+    if ssd.write_buffer.capacitors.is_none() {
+        return 0;
+    }
     let device = &ssd.device;
     let units_per_page = u64::from(device.page_bytes / ssd.map_unit_bytes());
     let pages = (ssd.write_buffer.bytes / u64::from(ssd.map_unit_bytes())).div_ceil(units_per_page);
@@ -137,8 +146,8 @@ fn dump_blocks(ssd: &Settings) -> u32 {
     u32::try_from(of_die.div_ceil(u64::from(device.pages_per_block))).unwrap_or(u32::MAX)
 }
 
-/// Checks that a drive has these blocks of each die beyond what its layer needs.
-fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<(), Error> {
+/// Checks that a drive has these reserves beside what its layer needs.
+fn check_room(ssd: &Settings, reserves: &Reserves) -> Result<(), Error> {
     let device = &ssd.device;
     let dies = u128::from(device.channels) * u128::from(device.ways);
     let die_blocks = u128::from(device.planes) * u128::from(device.blocks_per_plane);
@@ -152,22 +161,16 @@ fn check_room(ssd: &Settings, recovery_blocks: u32, dump_blocks: u32) -> Result<
         low_watermark_blocks: ssd.gc.low_watermark_blocks,
         reserved_blocks: ssd.gc.reserved_blocks,
     });
-    let more = dies * (u128::from(recovery_blocks) + u128::from(dump_blocks)) * pages_per_block;
-    let always = dies * u128::from(device.log_blocks + device.backup_blocks + device.journal_blocks) * pages_per_block;
-    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + always + more);
-    if more == 0 || has >= needs {
+    let kept = dies * u128::from(reserves.total()) * pages_per_block;
+    let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + kept);
+    if reserves.total_of(Runs::Cut) == 0 || has >= needs {
         return Ok(());
     }
-    let kept = [
-        (device.log_blocks, "for the recovery log"),
-        (device.backup_blocks, "for backups of paired pages"),
-        (device.journal_blocks, "for the journal of the write buffer"),
-        (recovery_blocks, "for the recovery"),
-        (dump_blocks, "for the content of the write buffer"),
-    ];
-    let kept = kept.iter().filter(|(blocks, _)| *blocks > 0).map(|(blocks, what)| match blocks {
-        1 => format!(", and one block of each die {what}"),
-        _ => format!(", and {blocks} blocks of each die {what}"),
+    let rows = Reserve::rows_of(Runs::All).chain(Reserve::rows_of(Runs::Cut));
+    let kept = rows.map(|row| match (reserves[row.reserve], row.purpose) {
+        (0, _) => String::new(),
+        (1, purpose) => format!(", and one block of each die for {purpose}"),
+        (blocks, purpose) => format!(", and {blocks} blocks of each die for {purpose}"),
     });
     let expected = format!("{needs} pages or more: {}{}", room.what, kept.collect::<String>());
     let fault = Fault::key("device", "too little spare flash for power cuts");

@@ -16,7 +16,7 @@ use crate::cache::settings::Capacitors;
 use crate::config::Config;
 use crate::controller::UnderWay;
 use crate::device::phases::{Course, Courses};
-use crate::device::{Array, Geometry, dump};
+use crate::device::{Array, Geometry, Reserve, dump};
 use crate::energy::ssd::{drive_state, parts};
 use crate::energy::table::Draw;
 use crate::energy::{DieState, Parts, Phase, PriceTable};
@@ -169,7 +169,7 @@ fn sizing_of(config: &Arc<Config>) -> Result<Option<Sizing>, Error> {
         pages: units.div_ceil(u64::from(geometry.units_per_page)) as u32,
         blocks: (0..geometry.dies)
             .map(DieId)
-            .flat_map(|die| geometry.blocks_of(die).take(geometry.dump_blocks as usize))
+            .flat_map(|die| geometry.blocks_of(die).take(geometry.reserves[Reserve::Dump] as usize))
             .collect(),
     };
     let full = work.cost(config, &capacitors)?;

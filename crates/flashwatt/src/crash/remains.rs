@@ -19,7 +19,7 @@ use crate::device::map_pages::MapContents;
 use crate::device::recovery_log::{LogAreas, LogFound};
 use crate::device::settings::ProgramOrder;
 use crate::device::spare::{Flash, Found, Spare, SpareAreas};
-use crate::device::{Array, FlashAddress, dump};
+use crate::device::{Array, FlashAddress, Reserve, ReservedBlocks, dump};
 use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
@@ -41,15 +41,9 @@ pub struct Remains {
     pub spoilt: Vec<FlashAddress>,
     /// Units that are lost by that: what can still be read of them is older than what was durable.
     pub spoilt_units: BTreeSet<Lpn>,
-    /// Blocks kept for the content of the write buffer.
-    pub(super) dump_blocks: Vec<BlockId>,
-    /// Blocks kept for the recovery log.
-    pub(super) log_blocks: Vec<BlockId>,
-    /// Blocks kept for backups of lower pages.
-    pub(super) backup_blocks: Vec<BlockId>,
-    /// Blocks kept for the journal of the write buffer.
-    pub(super) journal_blocks: Vec<BlockId>,
-    /// The pages of that journal that can be read.
+    /// Blocks that the drive keeps for itself.
+    pub(super) reserved: ReservedBlocks,
+    /// The pages of the journal that can be read.
     pub(super) journaled: JournalPages,
     /// The backups that can be read.
     pub(super) backups: BackupPages,
@@ -96,12 +90,10 @@ impl Remains {
     pub(super) fn power_on(&self, use_after: Use) -> Ssd<Witness> {
         let ssd = self.config.ssd();
         let mut firmware = Firmware::new(&ssd.ftl, &ssd.ftl_setup(), self.config.run.seed, self.array.geometry());
-        (firmware.dump_blocks, firmware.log_blocks) = (self.dump_blocks.clone(), self.log_blocks.clone());
-        firmware.backup_blocks.clone_from(&self.backup_blocks);
-        firmware.journal_blocks.clone_from(&self.journal_blocks);
+        firmware.reserved = self.reserved.clone();
         let (seen, log) = (self.bug.seen(&self.areas), self.log());
         let trims = if self.bug == Bug::TrimForgotten { BTreeMap::new() } else { log.trims.clone() };
-        let kept_blocks = [&self.dump_blocks[..], &self.log_blocks, &self.backup_blocks, &self.journal_blocks].concat();
+        let kept_blocks = self.reserved.all();
         let (array, half_erased) = (&self.array, &self.half_erased[..]);
         let (checkpoint, map) = log.checkpoint.as_ref().map(|found| found.read_map(&seen, &self.map)).unzip();
         let map = map.flatten();
@@ -147,8 +139,8 @@ impl Remains {
     fn step_of(&self, block: BlockId) -> Option<usize> {
         let is_paired = self.config.ssd().device.nand.paired_pages.is_some();
         match block {
-            _ if self.backup_blocks.contains(&block) => Some(2),
-            _ if self.journal_blocks.contains(&block) => Some(if is_paired { 2 } else { 1 }),
+            _ if self.reserved[Reserve::Backup].contains(&block) => Some(2),
+            _ if self.reserved[Reserve::Journal].contains(&block) => Some(if is_paired { 2 } else { 1 }),
             _ => None,
         }
     }
@@ -156,7 +148,7 @@ impl Remains {
     /// What is left of the recovery log.
     fn log(&self) -> LogFound {
         let is_paired = self.config.ssd().device.nand.paired_pages.is_some();
-        let areas = LogAreas::new(&self.log_blocks, self.array.geometry(), is_paired);
+        let areas = LogAreas::new(&self.reserved[Reserve::Log], self.array.geometry(), is_paired);
         areas.find(&self.logged, &self.array, &self.half_erased)
     }
 
@@ -277,7 +269,7 @@ impl Remains {
         let geometry = self.array.geometry().clone();
         let mut used: BTreeMap<BlockId, u32> = BTreeMap::new();
         let in_page = units.chunks_mut(geometry.units_per_page as usize);
-        for (of_page, page) in in_page.zip(dump::pages(&self.dump_blocks, &geometry)) {
+        for (of_page, page) in in_page.zip(dump::pages(&self.reserved[Reserve::Dump], &geometry)) {
             *used.entry(geometry.block_of(page)).or_default() += 1;
             of_page.iter_mut().zip(page.0..).for_each(|(unit, ppn)| unit.ppn = Ppn(ppn));
         }

@@ -20,7 +20,7 @@ use crate::device::checkpoint::Checkpoint;
 use crate::device::dump::DumpedUnit;
 use crate::device::recovery_log::{LogPage, Part};
 use crate::device::spare::{Spare, SpareAreas};
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, Reserve};
 use crate::energy::Series;
 use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
@@ -218,10 +218,7 @@ impl Witness {
             half_erased: erases,
             spoilt: Vec::new(),
             spoilt_units: BTreeSet::new(),
-            dump_blocks: drive.firmware.dump_blocks.clone(),
-            log_blocks: drive.firmware.log_blocks.clone(),
-            backup_blocks: drive.firmware.backup_blocks.clone(),
-            journal_blocks: drive.firmware.journal_blocks.clone(),
+            reserved: drive.firmware.reserved.clone(),
             logged: log.pages,
             backups: backups.pages,
             journaled: journal.map(|journal| journal.pages).unwrap_or_default(),
@@ -260,7 +257,7 @@ impl Witness {
         });
         let pages = remains.dump_onto_flash(units.collect());
         let under_way = ends().map(|op| Work::part(&op, now)).collect();
-        remains.work = Some(Work { under_way, pages, blocks: remains.dump_blocks.clone() });
+        remains.work = Some(Work { under_way, pages, blocks: remains.reserved[Reserve::Dump].clone() });
     }
 
     /// This number of reads has ended without being simulated.

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::reserve::Reserves;
 use super::settings::Device;
 use crate::connector::{Extent, Request};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
@@ -32,16 +33,8 @@ pub struct Geometry {
     pub unit_bytes: u32,
     /// Map units that the host can address.
     pub logical_units: u32,
-    /// Erased blocks of each die that are kept for the recovery from a power cut.
-    pub recovery_blocks: u32,
-    /// Blocks of each die that are kept for the content of the write buffer at a power cut.
-    pub dump_blocks: u32,
-    /// Blocks of each die that are kept for the recovery log.
-    pub log_blocks: u32,
-    /// Blocks of each die that are kept for backups of pages that share cells with others.
-    pub backup_blocks: u32,
-    /// Blocks of each die that are kept for the journal of the write buffer.
-    pub journal_blocks: u32,
+    /// Blocks of each die that are kept for a purpose of the drive's own. Those for a power cut are there in runs that can be cut.
+    pub reserves: Reserves,
     /// log2 of `unit_bytes`, which is a power of two.
     unit_shift: u32,
     block_div: Divisor,
@@ -70,22 +63,12 @@ impl Geometry {
             unit_bytes,
             unit_shift: unit_bytes.trailing_zeros(),
             logical_units: (device.logical_bytes / u64::from(unit_bytes)) as u32,
-            recovery_blocks: device.recovery_blocks,
-            dump_blocks: device.dump_blocks,
-            log_blocks: device.log_blocks,
-            backup_blocks: device.backup_blocks,
-            journal_blocks: device.journal_blocks,
+            reserves: device.reserves,
             block_div: Divisor::new(units_per_block),
             die_div: Divisor::new(blocks_per_die),
             dies_div: Divisor::new(dies),
             page_shift: units_per_page.trailing_zeros(),
         }
-    }
-
-    /// Blocks of each die that the drive keeps from its translation layer: for the recovery log, for backups and for the journal; and
-    /// in runs that can be cut for the recovery and for the content of the write buffer.
-    pub fn withheld_blocks(&self) -> u32 {
-        self.log_blocks + self.backup_blocks + self.journal_blocks + self.recovery_blocks + self.dump_blocks
     }
 
     /// The logical page that holds a byte.

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Geometry;
 use super::dump::DumpedUnit;
+use super::{Geometry, Reserve};
 use crate::units::{BlockId, Lpn, Ppn, SECTOR_BYTES};
 
 /// Bytes that describe a record in a page with parts of units.
@@ -87,7 +87,7 @@ pub fn blocks_per_die(buffer_pages: u128, used_pages: u32, dies: u128) -> u128 {
 
 /// The rows of a journal: of each its blocks, and its pages in the order in which they are programmed.
 pub fn rows(kept: &[BlockId], geometry: &Geometry, is_paired: bool) -> Vec<(Vec<BlockId>, Vec<Ppn>)> {
-    let of_die = geometry.journal_blocks as usize;
+    let of_die = geometry.reserves[Reserve::Journal] as usize;
     let in_block = (0..geometry.pages_per_block).step_by(if is_paired { 2 } else { 1 });
     let row = |at: usize| {
         let blocks: Vec<BlockId> = kept.chunks(of_die).map(|of_die| of_die[at]).collect();

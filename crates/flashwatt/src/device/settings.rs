@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::reserve::Reserves;
 use crate::units::Nanos;
 
 /// The drive.
@@ -36,21 +37,9 @@ pub struct Device {
     /// How layers that map blocks lay logical pages out over the dies.
     #[serde(default, skip_serializing_if = "BlockStripe::is_default")]
     pub block_stripe: BlockStripe,
-    /// Erased blocks of each die that the translation layer keeps for its recovery from a power cut; 0 in runs without cuts.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub recovery_blocks: u32,
-    /// Blocks of each die that are kept for the content of a write buffer with capacitors; 0 in runs without cuts.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub dump_blocks: u32,
-    /// Blocks of each die that are kept for the recovery log.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub log_blocks: u32,
-    /// Blocks of each die that are kept for backups of pages that share cells with others.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub backup_blocks: u32,
-    /// Blocks of each die that are kept for the journal of the write buffer.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub journal_blocks: u32,
+    /// Blocks of each die that are kept for a purpose of the drive's own.
+    #[serde(flatten)]
+    pub reserves: Reserves,
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
@@ -77,11 +66,6 @@ impl BlockStripe {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // as serde asks for
-fn is_zero(blocks: &u32) -> bool {
-    *blocks == 0
 }
 
 /// Timing of the flash array and its buses, in nanoseconds.

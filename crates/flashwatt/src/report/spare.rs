@@ -34,7 +34,7 @@ impl SpareReport {
         let (ssd, device) = (config.ssd(), &config.ssd().device);
         let size = size(config, geometry);
         let page_bytes = u128::from(device.page_bytes);
-        let withheld = size.dies * u128::from(geometry.withheld_blocks()) * size.pages_per_block;
+        let withheld = size.dies * u128::from(geometry.reserves.total()) * size.pages_per_block;
         let kept = ssd.ftl.room(&size).idle_pages + withheld;
         let collects = u128::from(ssd.ftl.collects());
         let watermark = collects * size.dies * u128::from(size.low_watermark_blocks) * size.pages_per_block;

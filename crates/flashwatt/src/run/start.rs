@@ -8,6 +8,7 @@ use crate::check::Shadow;
 use crate::clockless::Clockless;
 use crate::config::{self, Config, Flashsim, Precondition, Replay, Ssd as Settings};
 use crate::connector::{Completion, Next, Request, Workload};
+use crate::device::reserve::Runs;
 use crate::device::{Array, Geometry, Pace};
 use crate::energy::Series;
 use crate::error::{Error, Fault, Place};
@@ -186,7 +187,7 @@ impl StartState {
 
     /// Does this while the blocks that a start state must not use are withheld.
     fn withholding(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
-        self.firmware.blocks.withhold(self.geometry.withheld_blocks());
+        self.firmware.blocks.withhold(self.geometry.reserves.total());
         let done = run(self);
         self.firmware.blocks.withhold(0);
         done
@@ -294,7 +295,7 @@ impl StartState {
         if let Replay::Flashsim(rules) = &config.run.replay {
             return Ok((self.replay(rules, config, options, workload, progress)?, probe));
         }
-        self.firmware.keep_own_blocks()?;
+        self.firmware.keep_blocks(Runs::All)?;
         let ssd = Ssd::new(config.ssd(), self.firmware, self.array, options.series(), probe).at_work();
         let (report, ssd) = simulate(config, options, ssd, workload, self.start, progress)?;
         Ok((report, ssd.into_parts().0.probe))
@@ -375,8 +376,8 @@ impl StartState {
         config: &Config,
         probe: impl FnOnce(&Firmware, &Array) -> P,
     ) -> Result<(Ssd<P>, Start), Error> {
-        self.firmware.keep_own_blocks()?;
-        self.firmware.keep_blocks_for_cuts()?;
+        self.firmware.keep_blocks(Runs::All)?;
+        self.firmware.keep_blocks(Runs::Cut)?;
         let probe = probe(&self.firmware, &self.array);
         Ok((Ssd::new(config.ssd(), self.firmware, self.array, None, probe).at_work(), self.start))
     }
@@ -393,7 +394,7 @@ impl StartState {
         probe: P,
     ) -> Result<(Ssd<P>, Start), Error> {
         self.expect(requests);
-        self.firmware.keep_own_blocks()?;
+        self.firmware.keep_blocks(Runs::All)?;
         Ok((Ssd::new(config.ssd(), self.firmware, self.array, series, probe).at_work(), self.start))
     }
 }

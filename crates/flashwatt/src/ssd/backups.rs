@@ -16,7 +16,7 @@ use super::{NO_SEAT, Ssd};
 use crate::connector::{Cx, Extent};
 use crate::controller::Upper;
 use crate::device::backups::{BackedUp, pages};
-use crate::device::{Array, FlashAddress, Geometry};
+use crate::device::{Array, FlashAddress, Geometry, Reserve};
 use crate::firmware::Firmware;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{Probe, Purpose};
@@ -67,8 +67,8 @@ enum State {
 impl Backups {
     /// The backups of a drive, if there are blocks for them.
     pub fn new(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
-        let of_die = geometry.backup_blocks as usize;
-        if firmware.backup_blocks.is_empty() {
+        let of_die = geometry.reserves[Reserve::Backup] as usize;
+        if firmware.reserved[Reserve::Backup].is_empty() {
             return None;
         }
         let kept = |&block: &BlockId| Kept { block, state: State::Clean, open: Vec::new() };
@@ -79,7 +79,7 @@ impl Backups {
             waiting: VecDeque::new(),
         };
         Some(Backups {
-            rings: firmware.backup_blocks.chunks(of_die).map(ring).collect(),
+            rings: firmware.reserved[Reserve::Backup].chunks(of_die).map(ring).collect(),
             active: Vec::new(),
             copy: OpKind::of_copies(settings.device.nand.copyback),
             noted: Vec::new(),

@@ -4,6 +4,7 @@
 use super::Ssd;
 use super::recovery::Step;
 use crate::cache::write_buffer::Kept;
+use crate::device::Reserve;
 use crate::device::dump::DumpedUnit;
 use crate::operation::Cause;
 use crate::probe::Probe;
@@ -53,12 +54,12 @@ impl<P: Probe> Ssd<P> {
 
     /// Plans erases of the blocks that held the content of the write buffer.
     pub(super) fn plan_erases_of_dumped(&mut self) {
-        for &block in &self.firmware.dump_blocks {
+        for &block in &self.firmware.reserved[Reserve::Dump] {
             if self.flash.array.planned_pages(block) > 0 {
                 self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Host);
             }
         }
-        for &block in &self.firmware.journal_blocks {
+        for &block in &self.firmware.reserved[Reserve::Journal] {
             if self.flash.array.planned_pages(block) > 0 {
                 self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Journal);
             }

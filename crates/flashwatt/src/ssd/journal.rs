@@ -17,8 +17,8 @@ use super::settings::Settings;
 use crate::cache::write_buffer::Parts;
 use crate::connector::Cx;
 use crate::controller::EndedOp;
-use crate::device::Geometry;
 use crate::device::journal::{JournalRecord, PageContent, PageLayout, rows};
+use crate::device::{Geometry, Reserve};
 use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber};
 use crate::operation::Cause;
@@ -121,7 +121,7 @@ impl Journal {
             under_way: 0,
             is_left: false,
         };
-        let rows = rows(&firmware.journal_blocks, geometry, settings.device.nand.paired_pages.is_some());
+        let rows = rows(&firmware.reserved[Reserve::Journal], geometry, settings.device.nand.paired_pages.is_some());
         if rows.is_empty() {
             return None;
         }

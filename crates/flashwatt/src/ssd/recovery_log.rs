@@ -14,11 +14,11 @@ use std::collections::{BTreeSet, VecDeque};
 use super::Ssd;
 use super::settings::Settings;
 use crate::connector::{Cx, Extent};
-use crate::device::Geometry;
 use crate::device::recovery_log::{
     LISTED_ENTRY_BYTES, LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_bytes, checkpoint_pages,
     records_per_page,
 };
+use crate::device::{Geometry, Reserve};
 use crate::firmware::Firmware;
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
@@ -83,7 +83,7 @@ enum Step {
 impl RecoveryLog {
     /// An empty log, if there are blocks for it.
     pub fn new(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
-        let kept = &firmware.log_blocks;
+        let kept = &firmware.reserved[Reserve::Log];
         if kept.is_empty() {
             return None;
         }

@@ -5,6 +5,7 @@ use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, TRANSFER};
 use crate::common::{PROBE_DRIVE, load, play, request};
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
+use flashwatt::device::Reserve;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::units::Nanos;
 
@@ -86,7 +87,7 @@ fn a_full_area_makes_room() {
 fn a_drive_in_steady_state_has_room_for_the_log() {
     let sets = ["device.blocks_per_plane=64", "device.pages_per_block=2", "gc.low_watermark_blocks=2"];
     let config = drive(&[&sets[..], &["gc.reserved_blocks=1", "run.precondition=\"steady\""]].concat());
-    assert_eq!(config.ssd().device.log_blocks, 4);
+    assert_eq!(config.ssd().device.reserves[Reserve::Log], 4);
     let (_, log) = play(&config, &[trim(0, 3, 2), flush(1_000)]);
     assert_eq!(log.all(OpKind::Program, Cause::Map).len(), 1);
 }

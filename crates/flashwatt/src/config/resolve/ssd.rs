@@ -8,6 +8,7 @@ use crate::config::raw::{self, Raw};
 use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
 use crate::controller::policies;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, PairedPages, ProgramOrder, Timing};
+use crate::device::{Reserve, Reserves};
 use crate::energy::PriceTable;
 use crate::energy::settings::Energy;
 use crate::error::Fault;
@@ -56,8 +57,9 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let log =
         recovery.has_log().then_some(LogNeeds { recovery: &recovery, buffer_bytes: write_buffer.bytes, is_paired });
     let backup_blocks = raw.device.nand.paired_pages.map_or(0, PairedPages::backup_blocks);
+    let fixed = Reserves::default().with(Reserve::Backup, backup_blocks);
     let journal = write_buffer.journal.map(|_| JournalNeeds { buffer_bytes: write_buffer.bytes, is_paired });
-    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, backup_blocks, journal };
+    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, fixed, journal };
     let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);
     let controller = controller(c, &raw.controller, &energy, geometry.dies());
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
@@ -158,11 +160,7 @@ fn device(
         op_ratio: capacity.op_ratio,
         asked_op_ratio: capacity.asked_op_ratio.filter(|asked| (capacity.op_ratio / asked - 1.0).abs() > ROUNDED_MAX),
         block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
-        recovery_blocks: 0,
-        dump_blocks: 0,
-        log_blocks: capacity.log_blocks,
-        backup_blocks: capacity.backup_blocks,
-        journal_blocks: capacity.journal_blocks,
+        reserves: capacity.reserves,
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
         host_link,

@@ -14,7 +14,7 @@ pub const MERGE_BLOCKS: u32 = 1;
 /// Log blocks of each die: the given fraction of all its blocks, limited by the spare flash.
 pub fn share(log_fraction: f64, geometry: &Geometry) -> u32 {
     let data = geometry.logical_units.div_ceil(geometry.pages_per_block).div_ceil(geometry.dies);
-    let spare = geometry.blocks_per_die.saturating_sub(data + MERGE_BLOCKS + geometry.withheld_blocks());
+    let spare = geometry.blocks_per_die.saturating_sub(data + MERGE_BLOCKS + geometry.reserves.total());
     ((log_fraction * f64::from(geometry.blocks_per_die)) as u32).min(spare)
 }
 

@@ -9,7 +9,7 @@
 
 use crate::blocks::{BlockState, BlockTable};
 use crate::device::spare::Found;
-use crate::device::{Array, Geometry};
+use crate::device::{Array, Geometry, Reserve};
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
@@ -344,7 +344,7 @@ impl TranslationPages {
                 blocks.close(block);
             }
         }
-        self.more_blocks = self.geometry.recovery_blocks;
+        self.more_blocks = self.geometry.reserves[Reserve::Recovery];
     }
 
     /// Ends a recovery after [`Self::keep`].
