@@ -80,20 +80,35 @@ impl RequestId {
     /// Ids from here on denote no request.
     const BACKGROUND: u32 = 1 << 31;
 
+    /// Ids from here on denote no request of the host, and no batch of the write buffer.
+    const OWN: u32 = Self::BACKGROUND - 16;
+
+    /// Stands in for a request where what works in the drive beside requests is meant: each service has a number, from 0 to 15.
+    pub const fn of_service(number: u32) -> RequestId {
+        assert!(number < Self::BACKGROUND - Self::OWN, "a number of a service");
+        RequestId(Self::BACKGROUND - 1 - number)
+    }
+
     /// Stands in for a request where the work of an idle drive is meant.
-    pub const IDLE_WORK: RequestId = RequestId(Self::BACKGROUND - 1);
+    pub const IDLE_WORK: RequestId = RequestId::of_service(0);
 
     /// Stands in for a request where the recovery from a power cut is meant.
-    pub const RECOVERY: RequestId = RequestId(Self::BACKGROUND - 2);
+    pub const RECOVERY: RequestId = RequestId::of_service(1);
 
     /// Stands in for a request where the recovery log is meant.
-    pub const RECOVERY_LOG: RequestId = RequestId(Self::BACKGROUND - 3);
+    pub const RECOVERY_LOG: RequestId = RequestId::of_service(2);
 
     /// Stands in for a request where a backup is meant.
-    pub const BACKUP: RequestId = RequestId(Self::BACKGROUND - 4);
+    pub const BACKUP: RequestId = RequestId::of_service(3);
 
     /// Stands in for a request where the journal of the write buffer is meant.
-    pub const JOURNAL: RequestId = RequestId(Self::BACKGROUND - 5);
+    pub const JOURNAL: RequestId = RequestId::of_service(4);
+
+    /// Whether it denotes a request of the host, or a batch of the write buffer.
+    #[inline(always)]
+    pub const fn is_of_host(self) -> bool {
+        self.0 < Self::OWN
+    }
 
     /// Stands in for a request where the background work of a die is meant.
     #[inline(always)]

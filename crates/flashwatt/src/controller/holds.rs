@@ -156,7 +156,7 @@ impl Controller {
 
     /// The end of an operation that is held: of one that a request or the write buffer waits for, it is returned later.
     pub(super) fn hold_end(&mut self, at: FlashAddress, ended: EndedOp) -> Option<EndedOp> {
-        let is_of_host = ended.request < RequestId::JOURNAL;
+        let is_of_host = ended.request.is_of_host();
         let held = self.holds.as_mut().and_then(|holds| holds.held.get_mut(&key(at)));
         match held.filter(|_| is_of_host) {
             Some(held) => {

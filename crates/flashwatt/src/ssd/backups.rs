@@ -11,10 +11,11 @@
 
 use std::collections::VecDeque;
 
+use super::service::Service;
 use super::settings::Settings;
 use super::{NO_SEAT, Ssd};
 use crate::connector::{Cx, Extent};
-use crate::controller::Upper;
+use crate::controller::{Controller, EndedOp, Upper};
 use crate::device::backups::{BackedUp, pages};
 use crate::device::{Array, FlashAddress, Geometry, Reserve};
 use crate::firmware::Firmware;
@@ -32,6 +33,10 @@ pub(super) struct Backups {
     copy: OpKind,
     /// Kept for its memory.
     noted: Vec<Upper>,
+    /// Whether acknowledgements are held instead, for a time.
+    holds: bool,
+    /// The end of that time.
+    seat: u32,
 }
 
 /// The blocks of a die that take backups.
@@ -65,27 +70,6 @@ enum State {
 }
 
 impl Backups {
-    /// The backups of a drive, if there are blocks for them.
-    pub fn new(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
-        let of_die = geometry.reserves[Reserve::Backup] as usize;
-        if firmware.reserved[Reserve::Backup].is_empty() {
-            return None;
-        }
-        let kept = |&block: &BlockId| Kept { block, state: State::Clean, open: Vec::new() };
-        let ring = |blocks: &[BlockId]| Ring {
-            blocks: blocks.iter().map(kept).collect(),
-            next: 0,
-            is_active: false,
-            waiting: VecDeque::new(),
-        };
-        Some(Backups {
-            rings: firmware.reserved[Reserve::Backup].chunks(of_die).map(ring).collect(),
-            active: Vec::new(),
-            copy: OpKind::of_copies(settings.device.nand.copyback),
-            noted: Vec::new(),
-        })
-    }
-
     /// Goes on after a power cut: these units come back from their backups. Returns the blocks to erase at once.
     pub fn resume(&mut self, units: &[BackedUp], array: &Array) -> Vec<BlockId> {
         let mut void = Vec::new();
@@ -194,32 +178,89 @@ impl Ring {
     }
 }
 
-impl<P: Probe> Ssd<P> {
+impl Service for Backups {
+    const REQUEST: RequestId = RequestId::BACKUP;
+    const SETTLES_AGAIN: bool = true;
+    const COMPLETES: bool = true;
+
+    /// The backups of a drive, if there are blocks for them.
+    fn of_drive(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
+        let of_die = geometry.reserves[Reserve::Backup] as usize;
+        if firmware.reserved[Reserve::Backup].is_empty() {
+            return None;
+        }
+        let kept = |&block: &BlockId| Kept { block, state: State::Clean, open: Vec::new() };
+        let ring = |blocks: &[BlockId]| Ring {
+            blocks: blocks.iter().map(kept).collect(),
+            next: 0,
+            is_active: false,
+            waiting: VecDeque::new(),
+        };
+        Some(Backups {
+            rings: firmware.reserved[Reserve::Backup].chunks(of_die).map(ring).collect(),
+            active: Vec::new(),
+            copy: OpKind::of_copies(settings.device.nand.copyback),
+            noted: Vec::new(),
+            holds: settings.device.nand.hold_ack_max_ns.is_some(),
+            seat: NO_SEAT,
+        })
+    }
+
+    fn prepare(&self, settings: &Settings, controller: &mut Controller) {
+        controller.guard_pairs();
+        settings.device.nand.hold_ack_max_ns.into_iter().for_each(|max_ns| controller.hold_ends(max_ns));
+    }
+
+    fn needs_seat(&self) -> bool {
+        self.holds
+    }
+
+    fn enrol(&mut self, seat: u32) {
+        self.seat = seat;
+    }
+
+    fn seat(&self) -> u32 {
+        self.seat
+    }
+
+    /// It looks at the flash instead.
+    fn op_ended<P: Probe>(&mut self, _ended: EndedOp, _drive: &mut Ssd<P>, _cx: &mut Cx) {}
+
+    fn settle<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) {
+        self.look(drive, cx.now());
+    }
+
+    fn settle_again<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) -> bool {
+        let released = self.holds && drive.settle_holds(self.seat, cx);
+        self.look(drive, cx.now()) || released
+    }
+}
+
+impl Backups {
     /// Looks at the programs of upper pages that have been planned: plans their backups, or lets them go. Erases blocks whose backups
     /// nobody needs any more. Returns whether operations may start that could not before.
-    #[inline(never)]
-    pub(super) fn settle_backups(&mut self, now: Nanos) -> bool {
-        let Some(mut backups) = self.backups.take() else { return false };
-        let mut noted = std::mem::take(&mut backups.noted);
-        self.controller.take_uppers(&mut noted);
+    fn look<P: Probe>(&mut self, drive: &mut Ssd<P>, now: Nanos) -> bool {
+        let mut noted = std::mem::take(&mut self.noted);
+        drive.controller.take_uppers(&mut noted);
         for upper in noted.drain(..) {
-            backups.activate(upper.at.die);
-            backups.rings[upper.at.die.idx()].waiting.push_back(upper);
+            self.activate(upper.at.die);
+            self.rings[upper.at.die.idx()].waiting.push_back(upper);
         }
-        backups.noted = noted;
-        let mut active = std::mem::take(&mut backups.active);
+        self.noted = noted;
+        let mut active = std::mem::take(&mut self.active);
         let mut changed = false;
         active.retain(|&die| {
-            let ring = &mut backups.rings[die.idx()];
-            changed |= self.settle_ring(ring, backups.copy, now);
+            let ring = &mut self.rings[die.idx()];
+            changed |= drive.settle_ring(ring, self.copy, now);
             ring.is_active = ring.is_busy();
             ring.is_active
         });
-        backups.active = active;
-        self.backups = Some(backups);
+        self.active = active;
         changed
     }
+}
 
+impl<P: Probe> Ssd<P> {
     fn settle_ring(&mut self, ring: &mut Ring, copy: OpKind, now: Nanos) -> bool {
         let mut changed = false;
         ring.look(&self.flash.array);
@@ -274,15 +315,13 @@ impl<P: Probe> Ssd<P> {
         self.controller.forget_old_map();
     }
 
-    /// Lets operations go that have been held back for long enough. Returns whether something has changed by that.
-    pub(super) fn settle_holds(&mut self, cx: &mut Cx) -> bool {
-        if self.seats.hold == NO_SEAT {
-            return false;
-        }
+    /// Lets operations go that have been held back for long enough, and sets the event at `seat` for the next of them. Returns whether
+    /// something has changed by that.
+    fn settle_holds(&mut self, seat: u32, cx: &mut Cx) -> bool {
         let next = self.controller.let_go_of_late(cx.now(), &mut self.flash.array);
         match next.filter(|&at| at <= cx.agenda.horizon()) {
-            Some(at) => cx.agenda.reset(self.seats.hold, at),
-            None => cx.agenda.cancel(self.seats.hold),
+            Some(at) => cx.agenda.reset(seat, at),
+            None => cx.agenda.cancel(seat),
         }
         let released = self.controller.take_released();
         let changed = !released.is_empty();
@@ -314,7 +353,7 @@ impl<P: Probe> Ssd<P> {
     /// Plans the copies that bring the backups of each die that a recovery needs onto one block, and changes the places of `units`.
     /// Returns the blocks to erase then.
     pub(super) fn plan_gathering(&mut self, units: &mut [BackedUp]) -> (Vec<Ppn>, Vec<BlockId>) {
-        let Some(backups) = &mut self.backups else { return Default::default() };
+        let Some(backups) = &mut self.services.backups else { return Default::default() };
         let (places, left) = backups.gathered(units, &self.geometry);
         let plan = &mut self.firmware.plan;
         for &(from, to) in &places {
@@ -346,6 +385,6 @@ impl<P: Probe> Ssd<P> {
 
     /// The blocks whose backups have been brought back, and which are to be erased.
     pub(super) fn unpinned_backups(&mut self) -> Vec<BlockId> {
-        self.backups.as_mut().map(|backups| backups.unpinned()).unwrap_or_default()
+        self.services.backups.as_mut().map(|backups| backups.unpinned()).unwrap_or_default()
     }
 }

@@ -51,7 +51,7 @@ impl<P: Probe> Ssd<P> {
             RequestKind::Write => self.write_buffered(id, cx),
             RequestKind::Trim => {
                 let extent = self.requests[id.idx()].extent(&self.geometry);
-                self.note_trim(extent);
+                self.tell_services_of_trim(extent);
                 self.firmware.trim(&extent, &self.flash.array);
                 self.take_plan(id, Purpose::Trim(id, extent), cx.now());
                 self.trim_buffered(id, cx);
@@ -136,7 +136,7 @@ impl<P: Probe> Ssd<P> {
         self.flash.accounts.written.host_units += 1;
         self.flash.accounts.written.host_bytes += bytes.len() as u64;
         self.flash.accounts.buffer(now, &BufferEvent::Write(id, put.entry, lpn, bytes.clone()));
-        if self.journal.is_some() {
+        if self.services.journal.is_some() {
             self.journal_unit(id, put.entry, lpn, &bytes, now);
         }
         true
@@ -151,7 +151,7 @@ impl<P: Probe> Ssd<P> {
         let content = JournalRecord { number: 0, owner, held: parts.held, request_pages };
         let sector = SECTOR_BYTES as u32;
         let sectors = bytes.end.div_ceil(sector) - bytes.start / sector;
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = &mut self.services.journal {
             journal.append(Appended { entry, request: id, content, parts, sectors, forced }, now);
         }
     }
@@ -176,7 +176,7 @@ impl<P: Probe> Ssd<P> {
             let lpn = Lpn(extent.first.0 + i);
             let dropped = self.buffered().buffer.trim(lpn, &mut released);
             self.flash.accounts.buffered.trimmed += u64::from(dropped.is_some());
-            if let (Some(entry), Some(journal)) = (dropped, &mut self.journal) {
+            if let (Some(entry), Some(journal)) = (dropped, &mut self.services.journal) {
                 journal.entry_left(entry, &mut released);
             }
             self.flash.accounts.buffer(cx.now(), &BufferEvent::Trim(lpn));
@@ -188,8 +188,7 @@ impl<P: Probe> Ssd<P> {
     fn flush_buffer(&mut self, id: RequestId, cx: &mut Cx) {
         let buffered = self.buffered();
         if buffered.is_protected {
-            self.wait_for_records(id);
-            self.wait_for_journal(id);
+            self.wait_for_services(id);
             return self.complete_if_done(id, cx);
         }
         buffered.forced_before = buffered.forced_before.max(buffered.buffer.made());
@@ -199,7 +198,7 @@ impl<P: Probe> Ssd<P> {
             entries += 1;
         }
         self.requests[id.idx()].remaining = entries;
-        self.wait_for_records(id);
+        self.wait_for_services(id);
         self.buffer_changed = true;
         self.complete_if_done(id, cx);
     }
@@ -292,20 +291,10 @@ impl<P: Probe> Ssd<P> {
         if ended.request.as_background().is_some() {
             return; // the most frequent case
         }
-        if ended.request == RequestId::IDLE_WORK {
-            cold_path();
-            if let Some(work) = &mut self.idle_work {
-                work.op_ended();
-            }
-        } else if P::CAN_BE_CUT && ended.request == RequestId::RECOVERY {
+        if P::CAN_BE_CUT && ended.request == RequestId::RECOVERY {
             cold_path();
             self.recovery_op_ended();
-        } else if ended.request == RequestId::RECOVERY_LOG {
-            cold_path();
-            self.log_op_ended(cx);
-        } else if ended.request == RequestId::JOURNAL {
-            self.journal_op_ended(ended, cx);
-        } else if ended.request != RequestId::BACKUP {
+        } else if !self.service_op_ended(ended, cx) {
             self.batch_op_ended(ended.request, ended.number, cx);
         }
     }
@@ -326,7 +315,7 @@ impl<P: Probe> Ssd<P> {
             let entry = entries.remove(entry);
             self.buffered().entry_left(entry);
             self.buffered().buffer.programmed(entry, &mut released);
-            if let Some(journal) = &mut self.journal {
+            if let Some(journal) = &mut self.services.journal {
                 journal.entry_left(entry, &mut released);
             }
             self.flash.accounts.buffer(cx.now(), &BufferEvent::Programmed(entry));

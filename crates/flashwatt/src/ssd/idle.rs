@@ -4,8 +4,15 @@
 //! the drive waits for [`IdlePace::gap_ns`] and asks for the next one. It stops when the layer has no more work, or when a request
 //! comes; a piece that has begun is finished. No piece begins after the host's last request has ended, for the run ends then.
 
-use super::Ssd;
+use std::hint::cold_path;
+
+use super::service::Service;
+use super::settings::Settings;
+use super::{NO_SEAT, Ssd};
 use crate::connector::Cx;
+use crate::controller::EndedOp;
+use crate::device::Geometry;
+use crate::firmware::Firmware;
 use crate::ftl::IdlePace;
 use crate::probe::{Probe, Purpose};
 use crate::units::RequestId;
@@ -13,6 +20,7 @@ use crate::units::RequestId;
 /// The timer of an idle drive, and what is under way.
 pub(super) struct IdleWork {
     pace: IdlePace,
+    seat: u32,
     /// Requests that have come.
     arrivals: u64,
     /// The number of requests that had come when the timer was set, if it is.
@@ -25,56 +33,75 @@ pub(super) struct IdleWork {
     waits_for_erase: bool,
 }
 
-impl IdleWork {
-    /// The timer of a layer that has such work.
-    pub fn new(pace: IdlePace) -> Self {
-        IdleWork { pace, arrivals: 0, timer_since: None, worked_since: None, remaining: 0, waits_for_erase: false }
+impl Service for IdleWork {
+    const REQUEST: RequestId = RequestId::IDLE_WORK;
+
+    fn of_drive(_settings: &Settings, firmware: &Firmware, _geometry: &Geometry) -> Option<Self> {
+        let pace = firmware.ftl.idle_pace()?;
+        let (arrivals, timer_since, worked_since, remaining) = (0, None, None, 0);
+        Some(IdleWork {
+            pace,
+            seat: NO_SEAT,
+            arrivals,
+            timer_since,
+            worked_since,
+            remaining,
+            waits_for_erase: false,
+        })
     }
 
-    /// A request has come.
-    pub fn request_came(&mut self) {
+    fn needs_seat(&self) -> bool {
+        true
+    }
+
+    fn enrol(&mut self, seat: u32) {
+        self.seat = seat;
+    }
+
+    fn seat(&self) -> u32 {
+        self.seat
+    }
+
+    /// The time has come for a piece of work.
+    fn event<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) {
+        (self.timer_since, self.worked_since) = (None, Some(self.arrivals));
+        drive.firmware.idle_work(&drive.flash.array);
+        drive.flash.accounts.planned(cx.now(), Purpose::Background, &drive.firmware);
+        self.remaining = drive.controller.admit(Self::REQUEST, &drive.firmware, &mut drive.flash);
+        self.waits_for_erase = self.remaining == 0;
+    }
+
+    #[inline(always)]
+    fn request_came(&mut self) {
+        cold_path();
         self.arrivals += 1;
     }
 
-    /// An erase has ended.
-    pub fn erased(&mut self) {
+    #[inline(always)]
+    fn erased(&mut self) {
         self.waits_for_erase = false;
     }
 
     /// An operation of the piece under way has ended.
-    pub fn op_ended(&mut self) {
+    fn op_ended<P: Probe>(&mut self, _ended: EndedOp, _drive: &mut Ssd<P>, _cx: &mut Cx) {
         self.remaining -= 1;
     }
-}
 
-impl<P: Probe> Ssd<P> {
-    /// Called after all events and requests of an instant: sets or cancels the timer.
-    #[inline(never)]
-    pub(super) fn settle_idle_work(&mut self, cx: &mut Cx) {
-        let is_quiet = self.flash.accounts.outstanding() == 0 && !self.draining;
-        let seat = self.seats.idle_work;
-        let Some(work) = &mut self.idle_work else { return };
-        let may_begin = is_quiet && work.remaining == 0 && !work.waits_for_erase && self.firmware.ftl.has_idle_work();
-        let since = may_begin.then_some(work.arrivals);
-        if since == std::mem::replace(&mut work.timer_since, since) {
+    /// Sets or cancels the timer.
+    fn settle<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) {
+        let is_quiet = drive.flash.accounts.outstanding() == 0 && !drive.draining;
+        let may_begin =
+            is_quiet && self.remaining == 0 && !self.waits_for_erase && drive.firmware.ftl.has_idle_work();
+        let since = may_begin.then_some(self.arrivals);
+        if since == std::mem::replace(&mut self.timer_since, since) {
             return;
         }
-        let goes_on = since == work.worked_since;
-        let at = cx.now().saturating_add(if goes_on { work.pace.gap_ns } else { work.pace.start_ns });
+        let goes_on = since == self.worked_since;
+        let at = cx.now().saturating_add(if goes_on { self.pace.gap_ns } else { self.pace.start_ns });
         if since.is_some() && at <= cx.agenda.horizon() {
-            cx.agenda.reset(seat, at);
+            cx.agenda.reset(self.seat, at);
         } else {
-            cx.agenda.cancel(seat);
+            cx.agenda.cancel(self.seat);
         }
-    }
-
-    /// The time has come for a piece of work.
-    pub(super) fn begin_idle_work(&mut self, cx: &mut Cx) {
-        let Some(work) = &mut self.idle_work else { return };
-        (work.timer_since, work.worked_since) = (None, Some(work.arrivals));
-        self.firmware.idle_work(&self.flash.array);
-        self.flash.accounts.planned(cx.now(), Purpose::Background, &self.firmware);
-        work.remaining = self.controller.admit(RequestId::IDLE_WORK, &self.firmware, &mut self.flash);
-        work.waits_for_erase = work.remaining == 0;
     }
 }

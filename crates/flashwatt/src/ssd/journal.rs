@@ -12,8 +12,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Ssd;
+use super::service::Service;
 use super::settings::Settings;
+use super::{NO_SEAT, Ssd};
 use crate::cache::write_buffer::Parts;
 use crate::connector::Cx;
 use crate::controller::EndedOp;
@@ -53,6 +54,8 @@ pub(super) struct Journal {
     flushes: VecDeque<(RequestId, u64)>,
     /// A fault on purpose.
     fault: JournalFault,
+    /// The end of the time for which a page waits for more records.
+    seat: u32,
 }
 
 /// A fault on purpose in a journal.
@@ -109,40 +112,6 @@ enum Work {
 }
 
 impl Journal {
-    /// The journal of a drive, if there are blocks for it.
-    pub fn new(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
-        let max_ns = settings.write_buffer.journal.as_ref()?.max_ns;
-        let row = |(blocks, pages)| Row {
-            blocks,
-            pages,
-            is_clean: true,
-            owners: Vec::new(),
-            counting: 0,
-            under_way: 0,
-            is_left: false,
-        };
-        let rows = rows(&firmware.reserved[Reserve::Journal], geometry, settings.device.nand.paired_pages.is_some());
-        if rows.is_empty() {
-            return None;
-        }
-        Some(Journal {
-            layout: PageLayout::new(geometry.page_bytes(), geometry.unit_bytes),
-            max_ns,
-            rows: rows.into_iter().map(row).collect(),
-            open: None,
-            next: 0,
-            full: VecDeque::new(),
-            pending: VecDeque::new(),
-            under_way: BTreeMap::new(),
-            awaited: BTreeSet::new(),
-            counting: BTreeMap::new(),
-            made: 0,
-            forced_before: 0,
-            flushes: VecDeque::new(),
-            fault: JournalFault::None,
-        })
-    }
-
     /// Puts a fault into it on purpose.
     pub fn with_fault(&mut self, fault: JournalFault) {
         self.fault = fault;
@@ -160,16 +129,6 @@ impl Journal {
         if forced {
             self.forced_before = self.made;
         }
-    }
-
-    /// A flush waits for all records so far. Returns false if none is awaited.
-    fn holds_back(&mut self, flush: RequestId) -> bool {
-        let waits = !self.awaited.is_empty();
-        if waits {
-            self.forced_before = self.made;
-            self.flushes.push_back((flush, self.made));
-        }
-        waits
     }
 
     /// How many of the records that no page has fit the next page, and whether it has no room for more.
@@ -290,7 +249,7 @@ impl Journal {
     }
 
     /// A program or an erase has ended. Appends the requests that waited for it to `released`.
-    fn op_ended(&mut self, number: PlanNumber, released: &mut Vec<RequestId>) {
+    fn work_ended(&mut self, number: PlanNumber, released: &mut Vec<RequestId>) {
         match self.under_way.remove(&number) {
             Some(Work::Program(row, records)) => {
                 self.rows[row].under_way -= 1;
@@ -347,51 +306,110 @@ pub(super) struct Appended {
     pub forced: bool,
 }
 
+impl Service for Journal {
+    const REQUEST: RequestId = RequestId::JOURNAL;
+    const COMPLETES: bool = true;
+
+    /// The journal of a drive, if there are blocks for it.
+    fn of_drive(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
+        let max_ns = settings.write_buffer.journal.as_ref()?.max_ns;
+        let row = |(blocks, pages)| Row {
+            blocks,
+            pages,
+            is_clean: true,
+            owners: Vec::new(),
+            counting: 0,
+            under_way: 0,
+            is_left: false,
+        };
+        let rows = rows(&firmware.reserved[Reserve::Journal], geometry, settings.device.nand.paired_pages.is_some());
+        if rows.is_empty() {
+            return None;
+        }
+        Some(Journal {
+            layout: PageLayout::new(geometry.page_bytes(), geometry.unit_bytes),
+            max_ns,
+            rows: rows.into_iter().map(row).collect(),
+            open: None,
+            next: 0,
+            full: VecDeque::new(),
+            pending: VecDeque::new(),
+            under_way: BTreeMap::new(),
+            awaited: BTreeSet::new(),
+            counting: BTreeMap::new(),
+            made: 0,
+            forced_before: 0,
+            flushes: VecDeque::new(),
+            fault: JournalFault::None,
+            seat: NO_SEAT,
+        })
+    }
+
+    fn needs_seat(&self) -> bool {
+        true
+    }
+
+    fn enrol(&mut self, seat: u32) {
+        self.seat = seat;
+    }
+
+    fn seat(&self) -> u32 {
+        self.seat
+    }
+
+    /// A flush waits for all records so far, unless none is awaited.
+    fn holds_back(&mut self, flush: RequestId) -> bool {
+        let waits = !self.awaited.is_empty();
+        if waits {
+            self.forced_before = self.made;
+            self.flushes.push_back((flush, self.made));
+        }
+        waits
+    }
+
+    #[cold]
+    fn op_ended<P: Probe>(&mut self, ended: EndedOp, drive: &mut Ssd<P>, cx: &mut Cx) {
+        let mut released = Vec::new();
+        self.work_ended(ended.number, &mut released);
+        released.into_iter().for_each(|id| drive.released(id, cx));
+    }
+
+    /// Erases rows, programs pages, and makes entries leave the buffer.
+    fn settle<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) {
+        while let Some(row) = self.take_void() {
+            drive.erase_row(self, row, cx.now());
+        }
+        let mut released = Vec::new();
+        while let Some((row, ppn, records)) = self.take_page(cx.now()) {
+            let number = drive.program_journal(ppn, &records, cx.now());
+            if self.fault == JournalFault::AcknowledgedEarly {
+                self.acknowledge(&records, &mut released);
+            }
+            self.rows[row].under_way += 1;
+            self.under_way.insert(number, Work::Program(row, records));
+        }
+        for entry in self.take_leaving() {
+            if let Some(buffered) = &mut drive.buffered
+                && buffered.buffer.hurry(entry)
+            {
+                drive.flash.accounts.buffered.journal_forced += 1;
+                drive.buffer_changed = true;
+            }
+        }
+        match self.next_time(cx.now()).filter(|&at| at <= cx.agenda.horizon()) {
+            Some(at) => cx.agenda.reset(self.seat, at),
+            None => cx.agenda.cancel(self.seat),
+        }
+        released.into_iter().for_each(|id| drive.released(id, cx));
+    }
+}
+
 impl<P: Probe> Ssd<P> {
     /// Puts a fault into the journal on purpose.
     pub(crate) fn break_journal(&mut self, fault: JournalFault) {
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = &mut self.services.journal {
             journal.with_fault(fault);
         }
-    }
-
-    /// Makes a flush wait for the records of the journal that are not on flash.
-    pub(super) fn wait_for_journal(&mut self, flush: RequestId) {
-        if self.journal.as_mut().is_some_and(|journal| journal.holds_back(flush)) {
-            self.requests[flush.idx()].remaining += 1;
-        }
-    }
-
-    /// Called after all events and requests of an instant: erases rows, programs pages, and makes entries leave the buffer.
-    #[inline(never)]
-    pub(super) fn settle_journal(&mut self, cx: &mut Cx) {
-        let Some(mut journal) = self.journal.take() else { return };
-        while let Some(row) = journal.take_void() {
-            self.erase_row(&mut journal, row, cx.now());
-        }
-        let mut released = Vec::new();
-        while let Some((row, ppn, records)) = journal.take_page(cx.now()) {
-            let number = self.program_journal(ppn, &records, cx.now());
-            if journal.fault == JournalFault::AcknowledgedEarly {
-                journal.acknowledge(&records, &mut released);
-            }
-            journal.rows[row].under_way += 1;
-            journal.under_way.insert(number, Work::Program(row, records));
-        }
-        for entry in journal.take_leaving() {
-            if let Some(buffered) = &mut self.buffered
-                && buffered.buffer.hurry(entry)
-            {
-                self.flash.accounts.buffered.journal_forced += 1;
-                self.buffer_changed = true;
-            }
-        }
-        match journal.next_time(cx.now()).filter(|&at| at <= cx.agenda.horizon()) {
-            Some(at) => cx.agenda.reset(self.seats.journal, at),
-            None => cx.agenda.cancel(self.seats.journal),
-        }
-        self.journal = Some(journal);
-        self.release_all(released, cx);
     }
 
     fn program_journal(&mut self, ppn: Ppn, records: &[Record], now: Nanos) -> PlanNumber {
@@ -416,21 +434,5 @@ impl<P: Probe> Ssd<P> {
             erased.under_way += 1;
         }
         self.begin_own(RequestId::JOURNAL, Purpose::Background, journal.has_no_place(), now);
-    }
-
-    /// An operation of the journal has ended.
-    #[cold]
-    pub(super) fn journal_op_ended(&mut self, ended: EndedOp, cx: &mut Cx) {
-        let Some(journal) = &mut self.journal else { unreachable!("only a drive with a journal comes here") };
-        let mut released = Vec::new();
-        journal.op_ended(ended.number, &mut released);
-        self.release_all(released, cx);
-    }
-
-    fn release_all(&mut self, released: Vec<RequestId>, cx: &mut Cx) {
-        for id in released {
-            self.requests[id.idx()].remaining -= 1;
-            self.complete_if_done(id, cx);
-        }
     }
 }

@@ -34,20 +34,19 @@ mod link;
 mod recovery;
 mod recovery_log;
 mod requests;
+mod service;
+mod services;
 pub mod settings;
 mod untimed;
 
-use backups::Backups;
 use batches::Buffered;
 use host_link::LinkShares;
-use idle::IdleWork;
-use journal::Journal;
 pub(crate) use journal::JournalFault;
 use link::Link;
 use recovery::Recovery;
 pub(crate) use recovery::{Afterwards, Scanned};
-use recovery_log::RecoveryLog;
 use requests::Active;
+use services::Services;
 use settings::Settings;
 pub use untimed::Untimed;
 
@@ -68,18 +67,10 @@ pub struct Ssd<P: Probe> {
     buffered: Option<Box<Buffered>>,
     /// Has the write buffer changed since it was last asked for something to destage? Never true without a write buffer.
     buffer_changed: bool,
-    /// The work of an idle drive, if its layer has any.
-    idle_work: Option<Box<IdleWork>>,
     /// After a power cut, the work that the drive does before it serves requests.
     recovery: Option<Box<Recovery>>,
-    /// What the drive writes to flash for that, if it does.
-    recovery_log: Option<Box<RecoveryLog>>,
-    /// Backups of pages that share cells with others, if the drive makes some.
-    backups: Option<Box<Backups>>,
-    /// The journal of the write buffer, if it has one.
-    journal: Option<Box<Journal>>,
-    /// Is there idle work, a recovery log, a backup, or a journal to look after?
-    has_more_work: bool,
+    /// What works beside requests.
+    services: Services,
     /// Has the host sent its last request?
     draining: bool,
     /// The first of the drive's seats, that of die 0.
@@ -93,11 +84,8 @@ struct LinkSeats {
     link_in: u32,
     link_out: u32,
     idle: u32,
-    idle_work: u32,
-    /// The end of the time for which an acknowledgement is held; [`NO_SEAT`] if none is.
-    hold: u32,
-    /// The end of the time for which a page of the journal waits for more; [`NO_SEAT`] without a journal.
-    journal: u32,
+    /// The first seat of the services, if one has events.
+    services: u32,
 }
 
 /// What a block holds.
@@ -136,15 +124,8 @@ impl<P: Probe> Ssd<P> {
         let queue_depth = settings.device.host_link.queue_depth;
         let buffered = Buffered::new(&settings.write_buffer, &geometry, firmware.ftl.as_ref(), queue_depth);
         let mut accounts = SsdAccounts::new(&settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
-        let idle_work = firmware.ftl.idle_pace().map(|pace| Box::new(IdleWork::new(pace)));
         accounts.free_blocks = firmware.blocks.all_free_blocks();
-        let recovery_log = RecoveryLog::new(settings, &firmware, &geometry).map(Box::new);
-        let backups = Backups::new(settings, &firmware, &geometry).map(Box::new);
-        let journal = Journal::new(settings, &firmware, &geometry).map(Box::new);
-        if backups.is_some() {
-            controller.guard_pairs();
-            settings.device.nand.hold_ack_max_ns.into_iter().for_each(|max_ns| controller.hold_ends(max_ns));
-        }
+        let services = Services::new(settings, &firmware, &mut controller);
         if settings.recovery.checkpoint_interval_bytes.is_some() && firmware.ftl.map_on_flash().is_some() {
             controller.keep_old_map();
             firmware.plan.map_notes = if P::CAN_BE_CUT { MapNotes::Content } else { MapNotes::Changes };
@@ -160,12 +141,8 @@ impl<P: Probe> Ssd<P> {
             stalled: VecDeque::new(),
             buffered: buffered.map(Box::new),
             buffer_changed: false,
-            has_more_work: idle_work.is_some() || recovery_log.is_some() || backups.is_some() || journal.is_some(),
-            idle_work,
             recovery: None,
-            recovery_log,
-            backups,
-            journal,
+            services,
             draining: false,
             first_seat: 0,
             seats: LinkSeats::default(),
@@ -184,27 +161,6 @@ impl<P: Probe> Ssd<P> {
     /// The flash operations under way.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
         self.controller.under_way()
-    }
-
-    /// Looks after the journal, idle work, the recovery log and backups at the end of an instant. Erases that are planned now may wait for the log,
-    /// and programs for backups: these go on at once, since perhaps nothing else happens any more.
-    #[inline(never)]
-    fn settle_more_work(&mut self, cx: &mut Cx) {
-        self.settle_journal(cx);
-        self.settle_idle_work(cx);
-        self.settle_log(cx);
-        self.settle_backups(cx.now());
-        if self.recovery_log.is_none() && self.backups.is_none() {
-            return;
-        }
-        loop {
-            self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-            self.settle_log(cx);
-            let may_go_on = self.settle_holds(cx);
-            if !self.settle_backups(cx.now()) && !may_go_on {
-                return;
-            }
-        }
     }
 
     /// Begins the planned operations on blocks that the drive keeps for itself. `urgent`: others wait for them. Returns their number.
@@ -254,15 +210,10 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn enrol(&mut self, seats: &mut Seats) {
         self.first_seat = self.controller.enrol(seats);
-        // Fewer seats leave more bits for time: a layer without idle work keeps the whole of it.
-        let has_idle_work = u32::from(self.idle_work.is_some());
-        let has_holds = self.controller.has_holds();
-        let has_journal = self.journal.is_some();
-        let first = seats.take(3 + has_idle_work + u32::from(has_holds) + u32::from(has_journal), 0);
-        let hold = if has_holds { first + 3 + has_idle_work } else { NO_SEAT };
-        let journal = if has_journal { first + 3 + has_idle_work + u32::from(has_holds) } else { NO_SEAT };
-        let (link_in, link_out, idle, idle_work) = (first, first + 1, first + 2, first + 3);
-        self.seats = LinkSeats { link_in, link_out, idle, idle_work, hold, journal };
+        let first = seats.take(3 + self.services.seats(), 0);
+        let (link_in, link_out, idle, services) = (first, first + 1, first + 2, first + 3);
+        self.services.enrol(services);
+        self.seats = LinkSeats { link_in, link_out, idle, services };
     }
 
     #[inline(always)]
@@ -300,10 +251,8 @@ impl<P: Probe> Device for Ssd<P> {
             return false;
         } else if seat == self.seats.idle {
             self.idle();
-        } else if seat == self.seats.hold || seat == self.seats.journal {
-            cold_path(); // everything else is done at the end of the instant
-        } else if seat == self.seats.idle_work {
-            self.begin_idle_work(cx);
+        } else if seat >= self.seats.services {
+            self.service_event(seat, cx);
         } else {
             self.link_event(seat, cx);
         }
@@ -319,14 +268,13 @@ impl<P: Probe> Device for Ssd<P> {
             cold_path();
             self.settle_buffer(cx);
         }
-        if self.has_more_work {
+        if !self.services.is_empty() {
             cold_path();
-            self.settle_more_work(cx);
+            self.settle_services(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
         // Requests that waited for the recovery, or were held back, may have ended; the journal may have made entries urgent.
-        (P::CAN_BE_CUT || (self.has_more_work && (self.backups.is_some() || self.journal.is_some())))
-            && (!cx.done.is_empty() || self.buffer_changed)
+        (P::CAN_BE_CUT || self.services.may_complete()) && (!cx.done.is_empty() || self.buffer_changed)
     }
 
     fn drain(&mut self, now: Nanos) {
@@ -354,7 +302,7 @@ impl<P: Probe> Device for Ssd<P> {
         self.controller.cut(now, &mut self.flash);
         self.flash.accounts.note_activity(self.firmware.blocks.all_free_blocks(), None);
         let window = self.flash.accounts.close(now, self.firmware.blocks.all_free_blocks(), reads_on);
-        self.log_window_ends();
+        self.window_ends();
         let series = if meter == AtEnd::Deliver { self.flash.accounts.take_series() } else { None };
         self.flash.accounts.restart(now, reads_on);
         (window, series)

@@ -116,7 +116,7 @@ impl<P: Probe> Ssd<P> {
     /// Lets a drive whose tables have been rebuilt begin with its recovery.
     pub(crate) fn begin_recovery(&mut self, found: Afterwards) {
         let Afterwards { unreadable, dumped, journaled, backed_up, log, reads } = found;
-        if let Some(of_drive) = &mut self.recovery_log {
+        if let Some(of_drive) = &mut self.services.recovery_log {
             of_drive.resume(&log);
         }
         let (pages, tail, map) = match reads {
@@ -124,7 +124,7 @@ impl<P: Probe> Ssd<P> {
             None => (None, None, Vec::new()),
         };
         let array = &self.flash.array;
-        let of_backups = self.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
+        let of_backups = self.services.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
         let scan = Scan { pages, tail, map, log: log.read, void: [unreadable, log.void, of_backups].concat() };
         let (step, waiting) = (Step::Scan(0, scan), Vec::new());
         let (remaining, serves, waits_after_scan) = (0, false, false);

@@ -12,8 +12,10 @@ use std::cell::LazyCell;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Ssd;
+use super::service::Service;
 use super::settings::Settings;
 use crate::connector::{Cx, Extent};
+use crate::controller::EndedOp;
 use crate::device::recovery_log::{
     LISTED_ENTRY_BYTES, LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_bytes, checkpoint_pages,
     records_per_page,
@@ -81,39 +83,6 @@ enum Step {
 }
 
 impl RecoveryLog {
-    /// An empty log, if there are blocks for it.
-    pub fn new(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
-        let kept = &firmware.reserved[Reserve::Log];
-        if kept.is_empty() {
-            return None;
-        }
-        let (page_bytes, recovery) = (geometry.page_bytes(), &settings.recovery);
-        Some(RecoveryLog {
-            areas: LogAreas::new(kept, geometry, settings.device.nand.paired_pages.is_some()),
-            area: 0,
-            next: 0,
-            records_per_page: records_per_page(page_bytes) as usize,
-            bits_per_page: bits_per_page(page_bytes) as usize,
-            has_records: recovery.records_trims(),
-            has_checkpoints: recovery.checkpoint_interval_bytes.is_some(),
-            checkpoint_bytes: 0,
-            page_bytes,
-            interval_pages: recovery.checkpoint_interval_bytes.unwrap_or(0).div_ceil(u64::from(page_bytes)),
-            last_checkpoint: None,
-            programs_before: 0,
-            own_programs: 0,
-            own_at_checkpoint: 0,
-            trimmed: vec![false; geometry.logical_units as usize],
-            pending: VecDeque::new(),
-            noted: 0,
-            recorded: 0,
-            todo: VecDeque::new(),
-            remaining: 0,
-            erase_waits: false,
-            waiting: VecDeque::new(),
-        })
-    }
-
     /// Goes on behind what a scan has found after a power cut.
     pub fn resume(&mut self, found: &LogFound) {
         (self.area, self.next) = (found.area, found.next);
@@ -126,15 +95,6 @@ impl RecoveryLog {
         self.trimmed[trim.first as usize..(trim.first + trim.units) as usize].fill(true);
         self.pending.push_back(trim);
         self.noted += 1;
-    }
-
-    /// A flush waits for all trims so far. Returns false if they are on flash.
-    fn holds_back(&mut self, flush: RequestId) -> bool {
-        let waits = self.recorded < self.noted;
-        if waits {
-            self.waiting.push_back((flush, self.noted));
-        }
-        waits
     }
 
     /// Whether there is something to do, when this number of pages has been programmed on the drive.
@@ -217,6 +177,42 @@ impl RecoveryLog {
         (self.area, self.next) = (1 - self.area, 0);
     }
 
+    /// Plans the next step, and gives it to the controller. Returns the number of its operations.
+    fn begin_step<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) -> u32 {
+        let Firmware { plan, .. } = &mut drive.firmware;
+        plan.clear();
+        let of_map = std::mem::replace(&mut plan.map_copies, 1);
+        let purpose = match self.todo.front() {
+            None => return 0,
+            Some(Step::Program(pages, _, held)) => {
+                for &ppn in &self.areas.pages[self.area][self.next..self.next + pages.len()] {
+                    let op = plan.program(ppn, Cause::Map, None);
+                    held.iter().for_each(|&block| plan.replaces(op, block));
+                }
+                self.next += pages.len();
+                self.own_programs +=
+                    pages.iter().filter(|page| matches!(page.part, Part::Snapshot { .. })).count() as u64;
+                Purpose::Log(pages, self.checkpoint_bytes)
+            }
+            Some(Step::Erase(area)) => {
+                let used = |block: &&BlockId| drive.flash.array.planned_pages(**block) > 0;
+                for &block in self.areas.blocks[*area].iter().filter(used) {
+                    plan.erase(drive.geometry.first_ppn(block), Cause::Map);
+                }
+                Purpose::Background
+            }
+        };
+        let operations = drive.begin_own(RequestId::RECOVERY_LOG, purpose, false, cx.now());
+        drive.firmware.plan.map_copies = of_map;
+        if let Some(Step::Program(_, _, held)) = self.todo.front_mut() {
+            for block in held.drain(..) {
+                let erase = drive.flash.array.release(block);
+                debug_assert!(erase.is_none(), "the programs hold the block now");
+            }
+        }
+        operations
+    }
+
     /// A step has ended. Returns the flushes that need not wait any longer.
     fn step_ended(&mut self) -> Vec<RequestId> {
         if let Some(Step::Program(_, recorded, _)) = self.todo.pop_front() {
@@ -238,109 +234,109 @@ enum Newer {
     OnFlash,
 }
 
-impl<P: Probe> Ssd<P> {
-    /// Notes a trim for the log, if there is one, before it is planned.
-    #[inline(never)]
-    pub(super) fn note_trim(&mut self, extent: Extent) {
-        let Some(log) = self.recovery_log.as_mut().filter(|log| log.has_records) else { return };
+impl Service for RecoveryLog {
+    const REQUEST: RequestId = RequestId::RECOVERY_LOG;
+    const SETTLES_AGAIN: bool = true;
+
+    /// An empty log, if there are blocks for it.
+    fn of_drive(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
+        let kept = &firmware.reserved[Reserve::Log];
+        if kept.is_empty() {
+            return None;
+        }
+        let (page_bytes, recovery) = (geometry.page_bytes(), &settings.recovery);
+        Some(RecoveryLog {
+            areas: LogAreas::new(kept, geometry, settings.device.nand.paired_pages.is_some()),
+            area: 0,
+            next: 0,
+            records_per_page: records_per_page(page_bytes) as usize,
+            bits_per_page: bits_per_page(page_bytes) as usize,
+            has_records: recovery.records_trims(),
+            has_checkpoints: recovery.checkpoint_interval_bytes.is_some(),
+            checkpoint_bytes: 0,
+            page_bytes,
+            interval_pages: recovery.checkpoint_interval_bytes.unwrap_or(0).div_ceil(u64::from(page_bytes)),
+            last_checkpoint: None,
+            programs_before: 0,
+            own_programs: 0,
+            own_at_checkpoint: 0,
+            trimmed: vec![false; geometry.logical_units as usize],
+            pending: VecDeque::new(),
+            noted: 0,
+            recorded: 0,
+            todo: VecDeque::new(),
+            remaining: 0,
+            erase_waits: false,
+            waiting: VecDeque::new(),
+        })
+    }
+
+    /// Notes a trim.
+    fn trim_comes<P: Probe>(&mut self, extent: Extent, drive: &mut Ssd<P>) {
+        if !self.has_records {
+            return;
+        }
         let last = extent.pages - 1;
         let first = extent.first.0 + u32::from(extent.is_partial(0));
         let end = extent.first.0 + last + u32::from(!extent.is_partial(last));
         if first >= end {
             return;
         }
-        let places = (first..end).filter_map(|unit| self.firmware.ftl.lookup(Lpn(unit)));
-        let held: BTreeSet<BlockId> = places.map(|ppn| self.geometry.block_of(ppn)).collect();
-        held.iter().for_each(|&block| self.flash.array.hold(block));
-        log.note(Trim { first, units: end - first, held: held.into_iter().collect() });
+        let places = (first..end).filter_map(|unit| drive.firmware.ftl.lookup(Lpn(unit)));
+        let held: BTreeSet<BlockId> = places.map(|ppn| drive.geometry.block_of(ppn)).collect();
+        held.iter().for_each(|&block| drive.flash.array.hold(block));
+        self.note(Trim { first, units: end - first, held: held.into_iter().collect() });
     }
 
-    /// Makes a flush wait for the records of the trims before it.
-    pub(super) fn wait_for_records(&mut self, flush: RequestId) {
-        if self.recovery_log.as_mut().is_some_and(|log| log.holds_back(flush)) {
-            self.requests[flush.idx()].remaining += 1;
+    /// A flush waits for all trims so far, unless they are on flash.
+    fn holds_back(&mut self, flush: RequestId) -> bool {
+        let waits = self.recorded < self.noted;
+        if waits {
+            self.waiting.push_back((flush, self.noted));
+        }
+        waits
+    }
+
+    fn op_ended<P: Probe>(&mut self, _ended: EndedOp, drive: &mut Ssd<P>, cx: &mut Cx) {
+        self.remaining -= 1;
+        if self.remaining == 0 {
+            self.step_ended().into_iter().for_each(|id| drive.released(id, cx));
         }
     }
 
-    /// Called after all events and requests of an instant: begins the next step if the one before it has ended.
-    #[inline(never)]
-    pub(super) fn settle_log(&mut self, cx: &mut Cx) {
-        let Some(mut log) = self.recovery_log.take() else { return };
-        let programs = log.programs_before + self.flash.accounts.ledger.programs();
-        let is_held = |block| log.pending.iter().any(|trim| trim.held.contains(&block));
-        log.erase_waits = self.flash.array.waiting_erases().any(is_held);
-        let is_recovering = self.recovery.is_some() && self.recovered_ns().is_none();
-        if log.remaining == 0 && !is_recovering && log.has_work(programs) {
-            let has_checkpoints = log.has_checkpoints;
-            let with_record = LazyCell::new(|| self.units_with_record(has_checkpoints)); // a snapshot alone asks
-            let newer = |lpn| match self.firmware.ftl.lookup(lpn) {
-                _ if with_record.contains(&lpn) => Newer::OnItsWay,
-                Some(ppn) if self.is_safe(ppn) => Newer::OnFlash,
-                Some(_) => Newer::OnItsWay,
-                None => Newer::Nothing,
-            };
-            log.find_work(programs, || self.checkpoint_bytes(), newer);
-            log.remaining = self.begin_log_step(&mut log, cx);
-        }
-        self.recovery_log = Some(log);
-    }
-
-    /// Plans the next step, and gives it to the controller. Returns the number of its operations.
-    fn begin_log_step(&mut self, log: &mut RecoveryLog, cx: &mut Cx) -> u32 {
-        let Firmware { plan, .. } = &mut self.firmware;
-        plan.clear();
-        let of_map = std::mem::replace(&mut plan.map_copies, 1);
-        let purpose = match log.todo.front() {
-            None => return 0,
-            Some(Step::Program(pages, _, held)) => {
-                for &ppn in &log.areas.pages[log.area][log.next..log.next + pages.len()] {
-                    let op = plan.program(ppn, Cause::Map, None);
-                    held.iter().for_each(|&block| plan.replaces(op, block));
-                }
-                log.next += pages.len();
-                log.own_programs +=
-                    pages.iter().filter(|page| matches!(page.part, Part::Snapshot { .. })).count() as u64;
-                Purpose::Log(pages, log.checkpoint_bytes)
-            }
-            Some(Step::Erase(area)) => {
-                let used = |block: &&BlockId| self.flash.array.planned_pages(**block) > 0;
-                for &block in log.areas.blocks[*area].iter().filter(used) {
-                    plan.erase(self.geometry.first_ppn(block), Cause::Map);
-                }
-                Purpose::Background
-            }
-        };
-        let operations = self.begin_own(RequestId::RECOVERY_LOG, purpose, false, cx.now());
-        self.firmware.plan.map_copies = of_map;
-        if let Some(Step::Program(_, _, held)) = log.todo.front_mut() {
-            for block in held.drain(..) {
-                let erase = self.flash.array.release(block);
-                debug_assert!(erase.is_none(), "the programs hold the block now");
-            }
-        }
-        operations
-    }
-
-    /// A window of the run ends.
-    pub(super) fn log_window_ends(&mut self) {
-        if let Some(log) = &mut self.recovery_log {
-            log.programs_before += self.flash.accounts.ledger.programs();
-        }
-    }
-
-    /// An operation of the log has ended.
-    pub(super) fn log_op_ended(&mut self, cx: &mut Cx) {
-        let Some(log) = &mut self.recovery_log else { return };
-        log.remaining -= 1;
-        if log.remaining > 0 {
+    /// Begins the next step if the one before it has ended.
+    fn settle<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) {
+        let programs = self.programs_before + drive.flash.accounts.ledger.programs();
+        let is_held = |block| self.pending.iter().any(|trim| trim.held.contains(&block));
+        self.erase_waits = drive.flash.array.waiting_erases().any(is_held);
+        let is_recovering = drive.recovery.is_some() && drive.recovered_ns().is_none();
+        if self.remaining > 0 || is_recovering || !self.has_work(programs) {
             return;
         }
-        for id in log.step_ended() {
-            self.requests[id.idx()].remaining -= 1;
-            self.complete_if_done(id, cx);
-        }
+        let has_checkpoints = self.has_checkpoints;
+        let with_record = LazyCell::new(|| drive.units_with_record(has_checkpoints)); // a snapshot alone asks
+        let newer = |lpn| match drive.firmware.ftl.lookup(lpn) {
+            _ if with_record.contains(&lpn) => Newer::OnItsWay,
+            Some(ppn) if drive.is_safe(ppn) => Newer::OnFlash,
+            Some(_) => Newer::OnItsWay,
+            None => Newer::Nothing,
+        };
+        self.find_work(programs, || drive.checkpoint_bytes(), newer);
+        self.remaining = self.begin_step(drive, cx);
     }
 
+    /// Operations that have been started may have brought an erase to wait.
+    fn settle_again<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) -> bool {
+        self.settle(drive, cx);
+        false
+    }
+
+    fn window_ends<P: Probe>(&mut self, drive: &Ssd<P>) {
+        self.programs_before += drive.flash.accounts.ledger.programs();
+    }
+}
+
+impl<P: Probe> Ssd<P> {
     /// Bytes of a checkpoint that is begun now. Of a map on flash it also holds the entries that operations under way bring.
     fn checkpoint_bytes(&self) -> u128 {
         let under_way = LISTED_ENTRY_BYTES * self.controller.map_changes();
@@ -355,7 +351,7 @@ impl<P: Probe> Ssd<P> {
         let mut units: BTreeSet<Lpn> =
             buffered.buffer.kept().iter().map(|kept| buffered.buffer.content(kept.entry).lpn).collect();
         if has_checkpoints && self.firmware.ftl.map_on_flash().is_some() {
-            units.extend(self.journal.iter().flat_map(|journal| journal.owners()));
+            units.extend(self.services.journal.iter().flat_map(|journal| journal.owners()));
         }
         units
     }

@@ -43,10 +43,7 @@ impl<P: Probe> Ssd<P> {
             map_accesses: 0,
         };
         self.buffer_changed = self.buffered.is_some();
-        if let Some(work) = &mut self.idle_work {
-            cold_path();
-            work.request_came();
-        }
+        self.services.request_came();
         if self.link.is_instant() {
             self.plan(id, request.kind, &extent, cx);
         } else {
@@ -74,7 +71,7 @@ impl<P: Probe> Ssd<P> {
             }
             RequestKind::Flush => {
                 cold_path();
-                self.wait_for_records(id);
+                self.wait_for_services(id);
                 self.complete_if_done(id, cx); // a write without a buffer is on flash when it completes
             }
             _ => self.plan_extent(id, kind, extent, cx),
@@ -90,7 +87,7 @@ impl<P: Probe> Ssd<P> {
             RequestKind::Read => self.firmware.read(extent, &self.flash.array),
             RequestKind::Write => written = self.firmware.write(extent, &self.flash.array),
             _ => {
-                self.note_trim(*extent);
+                self.tell_services_of_trim(*extent);
                 self.firmware.trim(extent, &self.flash.array);
             }
         }
@@ -153,9 +150,7 @@ impl<P: Probe> Ssd<P> {
     /// A block has been erased: writes that wait may find room.
     pub(super) fn erased(&mut self, cx: &mut Cx) {
         self.allow_destaging();
-        if let Some(work) = &mut self.idle_work {
-            work.erased();
-        }
+        self.services.erased();
         while let Some(id) = self.stalled.pop_front() {
             self.plan_rest(id, cx);
             if self.stalled.front() == Some(&id) {
