@@ -4,22 +4,23 @@ use std::hint::cold_path;
 
 use crate::connector::{Request, RequestKind};
 use crate::device::phases::Course;
-use crate::energy::activity::{Activity, Present};
-use crate::energy::array_times::ArrayTimes;
-use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::meter::SERVERS;
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
-use crate::energy::settings::{DramRule, Energy};
-use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::window::{Figures, Window};
-use crate::energy::{DieState, Meter, PriceTable, Series, price};
+use crate::energy::{Meter, Series};
 use crate::firmware::Firmware;
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::halves::Halves;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe, Purpose};
+use crate::ssd_energy::activity::{Activity, Present};
+use crate::ssd_energy::array_times::ArrayTimes;
+use crate::ssd_energy::ledger::{Ledger, OpTimes, Phase};
+use crate::ssd_energy::parts::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
+use crate::ssd_energy::settings::{DramRule, Energy};
+use crate::ssd_energy::{DieState, PriceTable, price};
 use crate::stats::Histogram;
 use crate::units::Nanos;
 
@@ -396,7 +397,7 @@ impl<P: Probe> SsdAccounts<P> {
     pub fn request_admitted(&mut self, now: Nanos, bytes: u64) {
         debug_assert_eq!(now, self.now());
         self.outstanding += 1;
-        if let Some(activity) = self.meter.activity() {
+        if let Some(activity) = self.meter.rows::<Activity>() {
             activity.entered(now);
         }
         if self.busy_dies == 0 {
@@ -417,7 +418,7 @@ impl<P: Probe> SsdAccounts<P> {
     pub fn request_left(&mut self, now: Nanos, request: &Request) {
         debug_assert_eq!(now, self.now());
         self.outstanding -= 1;
-        if let Some(activity) = self.meter.activity() {
+        if let Some(activity) = self.meter.rows::<Activity>() {
             let of = |kind| if request.kind == kind { request.bytes } else { 0 };
             activity.left(now, [of(RequestKind::Read), of(RequestKind::Write)]);
         }
@@ -573,7 +574,7 @@ impl<P: Probe> SsdAccounts<P> {
         debug_assert_eq!(now, self.now());
         if !meter_reads_on {
             self.meter.restart(now);
-        } else if let Some(activity) = self.meter.activity() {
+        } else if let Some(activity) = self.meter.rows::<Activity>() {
             activity.window_ended();
         }
         self.ledger = Ledger::new(self.ledger.dies);
@@ -670,7 +671,7 @@ impl<P: Probe> SsdAccounts<P> {
     #[cold]
     pub fn note_activity(&mut self, free_blocks: u64, whole: Option<&dyn Fn(OpKind) -> OpTimes>) {
         let present = Present { ledger: &self.ledger, accepted_bytes: self.written.host_bytes, free_blocks };
-        if let Some(activity) = self.meter.activity() {
+        if let Some(activity) = self.meter.rows::<Activity>() {
             activity.note(&present, whole);
         }
     }

@@ -7,16 +7,17 @@
 use crate::accounts::{BufferCounts, SsdFigures};
 use crate::config::Config;
 use crate::energy::bins::PowerSeries;
-use crate::energy::ledger::{Ledger, Phase};
 use crate::energy::meter::Reading;
-use crate::energy::price::{Priced, price};
 use crate::energy::window::{Figures, Window};
-use crate::energy::{DieState, PriceTable};
 use crate::error::{Error, Fault};
 use crate::host::{HostFigures, Hosted, KindFigures};
 use crate::kernel::{Completed, End, Outcome};
 use crate::operation::{Cause, OpKind};
 use crate::report::Reported;
+use crate::ssd_energy::activity::ActivitySeries;
+use crate::ssd_energy::ledger::{Ledger, Phase};
+use crate::ssd_energy::price::{Priced, price};
+use crate::ssd_energy::{DieState, PriceTable};
 use crate::units::Nanos;
 
 /// Largest relative difference between two sums of one energy. Both are sums of integers until the last step.
@@ -39,7 +40,7 @@ pub(crate) fn audit<D: Reported>(
     device: &D,
     config: &Config,
     outcome: &Outcome<D::Figures>,
-    series: Option<&PowerSeries>,
+    series: Option<&PowerSeries<ActivitySeries>>,
 ) -> Result<(), Error> {
     energy(device, config, outcome)?;
     let windows = [Some(&outcome.measured), outcome.drain.as_ref()].into_iter().flatten();
@@ -220,7 +221,7 @@ fn check_power(reading: &Reading, elapsed_ns: u64) -> Check {
 }
 
 /// No bin's mean power exceeds the peak of the window that the series covers.
-fn check_series(series: &PowerSeries, peak_w: Option<f64>) -> Check {
+fn check_series(series: &PowerSeries<ActivitySeries>, peak_w: Option<f64>) -> Check {
     match peak_w {
         Some(peak_w) => at_most("the power of a bin in W", series.highest_w(), peak_w),
         None => Ok(()),
@@ -289,11 +290,11 @@ mod tests {
     use super::*;
     use crate::config::{Config, load};
     use crate::device::{Array, Geometry};
+    use crate::energy::Draw;
     use crate::energy::bins::Bins;
     use crate::energy::meter::Meter;
     use crate::energy::parts::{STATES_MAX, StateId};
     use crate::energy::series::Series;
-    use crate::energy::table::Draw;
     use crate::firmware::Firmware;
     use crate::kernel::Sim;
     use crate::progress::Watch;
@@ -404,7 +405,7 @@ mod tests {
         meter.change(StateId::NONE, state);
         meter.advance(10);
         let bins = meter.take_series().and_then(|series| series.bins).expect("it is recorded");
-        let series = bins.price(&parts);
+        let series = bins.price(&parts).with(None);
         assert!(series.highest_w() > 0.0);
         let verdict = |outcome: &_| audit(&ssd, &config, outcome, Some(&series)).map_err(|error| error.to_string());
         assert_eq!(verdict(&outcome), Ok(()));

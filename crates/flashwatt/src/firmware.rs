@@ -2,8 +2,8 @@
 
 use crate::blocks::BlockTable;
 use crate::connector::{Extent, Upcoming};
-use crate::device::spare::Found;
 use crate::device::reserve::{Row, Runs};
+use crate::device::spare::Found;
 use crate::device::{Array, Geometry, Reserve, ReservedBlocks, WearView};
 use crate::error::{Error, Fault};
 use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};

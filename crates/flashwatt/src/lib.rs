@@ -41,8 +41,8 @@
 //! # Where to read on
 //!
 //! [`kernel::sim`] is the loop and the file to read first. [`controller`] says when things happen, [`ftl`] what happens, [`energy`]
-//! what it costs, [`device::array`] what is allowed. A new victim policy is one file in [`gc`] and one line in its registry, a new
-//! translation layer one file in [`ftl`] and one line in its list.
+//! and [`ssd_energy`] what it costs, [`device::array`] what is allowed. A new victim policy is one file in [`gc`] and one line in its
+//! registry, a new translation layer one file in [`ftl`] and one line in its list.
 //!
 //! The engine is deterministic: one configuration and seed, one report, to the byte. It reads no clock, starts no thread and
 //! prints nothing.
@@ -92,6 +92,7 @@ pub mod rng;
 pub mod run;
 mod settings;
 mod shared;
+pub mod ssd_energy;
 pub mod stats;
 pub mod units;
 pub mod workload;

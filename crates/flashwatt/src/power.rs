@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::energy::settings::DramRule;
-use crate::energy::ssd::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
-use crate::energy::table::Draw;
-use crate::energy::{DieState, Phase, PriceTable};
+use crate::energy::Draw;
 use crate::error::{Error, Fault};
 use crate::run::needs_an_ssd;
+use crate::ssd_energy::parts::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
+use crate::ssd_energy::settings::DramRule;
+use crate::ssd_energy::{DieState, Phase, PriceTable};
 
 /// Power of a drive by what its parts do.
 ///

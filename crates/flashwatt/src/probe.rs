@@ -11,10 +11,10 @@ use crate::device::journal::JournalRecord;
 use crate::device::recovery_log::LogPage;
 use crate::device::{Array, FlashAddress};
 use crate::energy::Series;
-use crate::energy::ledger::OpTimes;
 use crate::energy::series::Recorder;
 use crate::firmware::Firmware;
 use crate::operation::{Cause, OpKind};
+use crate::ssd_energy::ledger::OpTimes;
 use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 
 /// A flash operation.

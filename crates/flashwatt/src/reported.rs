@@ -5,8 +5,7 @@ use crate::any::{AnyDrive, AnyFigures};
 use crate::audit;
 use crate::config::Config;
 use crate::energy::bins::PowerSeries;
-use crate::energy::price::price;
-use crate::energy::{self, Parts, PriceTable, Series};
+use crate::energy::{Parts, Series};
 use crate::error::Error;
 use crate::hdd::{Hdd, HddFigures};
 use crate::host::{BlockLayer, Hosted};
@@ -17,10 +16,13 @@ use crate::raid::figures::RaidFigures;
 use crate::report::array::{MEMBERS, members};
 use crate::report::{self, DeviceReport, HostReport, Recorded, Reported};
 use crate::ssd::{Ssd, Untimed};
+use crate::ssd_energy::PriceTable;
+use crate::ssd_energy::parts::parts;
+use crate::ssd_energy::price::price;
 
 impl<P: Probe> Reported for Ssd<P> {
     fn parts(&self, config: &Config) -> Parts {
-        energy::ssd::parts(&PriceTable::new(&config.ssd().energy), self.firmware.blocks.geometry().dies)
+        parts(&PriceTable::new(&config.ssd().energy), self.firmware.blocks.geometry().dies)
     }
 
     fn energy_j(&self, config: &Config, figures: &SsdFigures) -> f64 {
@@ -38,7 +40,7 @@ impl<P: Probe> Reported for Ssd<P> {
 
 impl Reported for Untimed {
     fn parts(&self, config: &Config) -> Parts {
-        energy::ssd::parts(&PriceTable::new(&config.ssd().energy), self.firmware().blocks.geometry().dies)
+        parts(&PriceTable::new(&config.ssd().energy), self.firmware().blocks.geometry().dies)
     }
 
     /// Nothing is charged: there is no time. The report has no figure of energy.

@@ -10,13 +10,13 @@ use sha2::{Digest, Sha256};
 
 use crate::config::prices;
 use crate::device::settings::Timing;
-use crate::energy::price::{Priced, price};
-use crate::energy::settings::Energy;
-use crate::energy::{DieState, Ledger, Phase, PriceTable};
 use crate::error::{Error, Fault, Place};
 use crate::operation::Cause;
 use crate::report::ssd::{AccountingTotals, Elapsed, LedgerReport};
 use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
+use crate::ssd_energy::price::{Priced, price};
+use crate::ssd_energy::settings::Energy;
+use crate::ssd_energy::{DieState, Ledger, Phase, PriceTable};
 
 /// Figures of a report that cannot be computed from its ledger.
 const OVERLAP: &[&[&str]] = &[

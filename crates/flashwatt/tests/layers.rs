@@ -26,10 +26,11 @@ const LAYERS: &[&str] = &[
     "settings",
     "registry",
     "models",
-    // What a device is.
-    "operation",
+    // What a device is. `energy` knows no kind of it.
     "energy",
+    "operation",
     "connector",
+    "ssd_energy",
     "device",
     "cache",
     // What decides.

@@ -54,14 +54,14 @@ mod settings;
 pub use crate::cache::settings::WriteBuffer;
 pub use crate::controller::settings::{BusOrder, Controller, PowerBudget};
 pub use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
-pub use crate::energy::settings::{
-    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
-};
 pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
 pub use crate::host::settings::Host;
 pub use crate::kernel::settings::Span;
 pub use crate::ssd::settings::{Flashsim, PartialPages, Settings as Ssd};
+pub use crate::ssd_energy::settings::{
+    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
+};
 pub use crate::wear::Wear;
 pub use crate::workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,

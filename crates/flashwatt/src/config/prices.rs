@@ -7,9 +7,9 @@ use super::parse::{layer, refused};
 use super::raw::{self, Raw};
 use super::resolve::energy;
 use crate::device::settings::Timing;
-use crate::energy::settings::{Energy, EnergyMode, Part};
 use crate::error::{Error, Fault, Place};
 use crate::settings::{Checker, KeySource, Node, Value, join};
+use crate::ssd_energy::settings::{Energy, EnergyMode, Part};
 
 /// The name of the run's own table in messages.
 const OWN: &str = "the report's own prices";

@@ -14,11 +14,11 @@ use super::BusOrder;
 use super::schema::names;
 use crate::cache::settings::Protection;
 use crate::device::settings::{BlockStripe, PairedPages, ProgramOrder};
-use crate::energy::settings::{DramRule, IdleAccounting};
 use crate::ftl;
 use crate::hdd;
 use crate::ssd::settings::PartialPages;
 use crate::ssd::settings::TrimRecords;
+use crate::ssd_energy::settings::{DramRule, IdleAccounting};
 use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod array;

@@ -9,11 +9,11 @@ use super::{Controller, EndedOp, MeteredFlash};
 use crate::connector::Agenda;
 use crate::device::phases::OpStage;
 use crate::device::{Array, FlashAddress};
-use crate::energy::DieState;
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{OpRecord, Probe};
+use crate::ssd_energy::DieState;
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 
 impl Controller {

@@ -15,11 +15,11 @@ use super::{Controller, MeteredFlash};
 use crate::connector::{Agenda, EventKind};
 use crate::device::Array;
 use crate::device::phases::OpStage;
-use crate::energy::DieState;
 use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
 use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose};
+use crate::ssd_energy::DieState;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 
 /// If a die starts this number of operations, one after the other, while a worse choice is ready, its oldest operation goes

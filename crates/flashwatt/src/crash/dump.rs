@@ -17,14 +17,15 @@ use crate::config::Config;
 use crate::controller::UnderWay;
 use crate::device::phases::{Course, Courses};
 use crate::device::{Array, Geometry, Reserve, dump};
-use crate::energy::ssd::{drive_state, parts};
-use crate::energy::table::Draw;
-use crate::energy::{DieState, Parts, Phase, PriceTable};
+use crate::energy::Draw;
+use crate::energy::Parts;
 use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::operation::OpKind;
 use crate::ssd::Ssd;
 use crate::ssd::settings::Settings;
+use crate::ssd_energy::parts::{drive_state, parts};
+use crate::ssd_energy::{DieState, Phase, PriceTable};
 use crate::units::{BlockId, DieId, Nanos};
 
 /// What it takes to bring the content of a write buffer to flash after the power is gone.

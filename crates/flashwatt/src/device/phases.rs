@@ -2,9 +2,9 @@
 
 use super::settings::Timing;
 use crate::connector::EventKind;
-use crate::energy::DieState;
-use crate::energy::ledger::OpTimes;
 use crate::operation::OpKind;
+use crate::ssd_energy::DieState;
+use crate::ssd_energy::ledger::OpTimes;
 use crate::units::Nanos;
 
 /// How far a die is with its operation.

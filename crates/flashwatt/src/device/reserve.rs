@@ -110,11 +110,7 @@ const TABLE: &[Row] = &[
         key: "write_buffer.protection",
         runs: Runs::All,
         is_of_layer: false,
-        refused: Some(Refused {
-            what: "journal",
-            found: "a journal",
-            expected: "\"volatile\" or \"capacitors\"",
-        }),
+        refused: Some(Refused { what: "journal", found: "a journal", expected: "\"volatile\" or \"capacitors\"" }),
     },
 ];
 

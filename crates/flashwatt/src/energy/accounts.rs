@@ -182,8 +182,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::energy::Draw;
     use crate::energy::parts::PowerShare;
-    use crate::energy::table::Draw;
 
     const STATES: usize = 3;
 

@@ -4,9 +4,11 @@
 //! for the whole rest of the bin, and subtracted again when it leaves. So a change costs two sums for any number of
 //! states, and the time between changes costs nothing.
 
+use std::any::Any;
+
 use serde::Serialize;
 
-use super::activity::{Activity, ActivitySeries};
+use super::device_rows::DeviceRows;
 use super::parts::{Columns, ComponentEnergies, PartTimes, Parts, PerState, StateId};
 use crate::mem;
 use crate::units::Nanos;
@@ -14,9 +16,10 @@ use crate::units::Nanos;
 /// The largest number of bins that are stored.
 pub const BINS_MAX: u64 = 10_000_000;
 
-/// Components of a drive, and bytes of a number's text: estimates of the memory that bins take when they are priced and written.
+/// Components of a device: an estimate, for the memory that bins take when they are priced.
 const COMPONENTS: usize = 10;
-pub(super) const NUMBER_BYTES: usize = 24;
+/// Bytes of a number's text: an estimate, for the memory that bins take when they are written.
+pub const NUMBER_BYTES: usize = 24;
 
 /// Bins being filled.
 #[derive(Clone)]
@@ -34,31 +37,39 @@ pub struct Bins {
     merge_at: Option<usize>,
     /// Whether there was no memory for a bin.
     is_full: bool,
-    /// What else is recorded of an SSD.
-    pub activity: Option<Box<Activity>>,
+    /// What the device records beside its power.
+    rows: Option<Box<dyn DeviceRows>>,
 }
 
-/// Bins with their power.
+/// Bins with their power. `A` is what the device did in each bin, beside its power.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct PowerSeries {
+pub struct PowerSeries<A = ()> {
     /// Length of a bin in ns.
     pub interval_ns: Nanos,
     /// Simulated time in ns at which the first bin begins.
     pub start_ns: Nanos,
     /// Mean power in W in each bin, by component.
     pub power_w: Columns,
-    /// Energy in J of work that DRAM and the host interface were given before the end of the last bin and do after it,
-    /// by component. Neither the totals nor the bins hold it.
+    /// Energy in J of work that servers (DRAM and host interface of an SSD) were given before the end of the last bin and do after
+    /// it, by component. Neither the totals nor the bins hold it.
     pub owed_j: ComponentEnergies,
-    /// What an SSD did in each bin; none of a disk and of an array.
+    /// What the device did in each bin; none of a disk and of an array.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub activity: Option<ActivitySeries>,
+    pub activity: Option<A>,
 }
 
 impl PowerSeries {
+    /// The same, with what the device did in each bin.
+    pub fn with<A>(self, activity: Option<A>) -> PowerSeries<A> {
+        let PowerSeries { interval_ns, start_ns, power_w, owed_j, activity: _ } = self;
+        PowerSeries { interval_ns, start_ns, power_w, owed_j, activity }
+    }
+}
+
+impl<A> PowerSeries<A> {
     /// The recordings of the members of an array as one, with a component for each member. All members' times pass together, so
     /// their bins are the same.
-    pub(crate) fn of_members(members: Vec<(&'static str, PowerSeries)>) -> Option<PowerSeries> {
+    pub(crate) fn of_members(members: Vec<(&'static str, Self)>) -> Option<Self> {
         let (_, first) = members.first()?;
         let (interval_ns, start_ns) = (first.interval_ns, first.start_ns);
         let owed = members.iter().map(|(name, series)| (*name, series.owed_j.total)).collect::<Vec<_>>();
@@ -78,8 +89,8 @@ impl Bins {
     /// that many, so a run of any length ends with `merge_at`/2 to `merge_at` bins.
     pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
         let (open, closed, owed) = (PerState::default(), Vec::new(), PartTimes::default());
-        let (start_ns, end_ns, is_full, activity) = (0, Nanos::MAX, false, None);
-        Bins { interval_ns, start_ns, end_ns, open, closed, owed, merge_at, is_full, activity }
+        let (start_ns, end_ns, is_full, rows) = (0, Nanos::MAX, false, None);
+        Bins { interval_ns, start_ns, end_ns, open, closed, owed, merge_at, is_full, rows }
     }
 
     /// Length of a bin.
@@ -110,7 +121,7 @@ impl Bins {
     pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
         (self.start_ns, self.owed) = (now, PartTimes::default());
         self.closed.clear();
-        self.activity.iter_mut().for_each(|activity| activity.restart(now));
+        self.rows.iter_mut().for_each(|rows| rows.restart(now));
         self.open(now, PerState::default(), count);
     }
 
@@ -128,7 +139,7 @@ impl Bins {
                 return;
             }
             self.closed.push(self.open);
-            self.activity.iter_mut().for_each(|activity| activity.close(self.end_ns));
+            self.rows.iter_mut().for_each(|rows| rows.close(self.end_ns));
             let carried = if self.merge_at.is_some_and(|at| self.closed.len() >= at) { self.merge() } else { None };
             if self.overflowed() {
                 self.end_ns = Nanos::MAX;
@@ -143,10 +154,10 @@ impl Bins {
     fn grow(&mut self) -> bool {
         let (bins, more) = (self.closed.len(), self.closed.len().max(1024));
         let each = 2 * size_of::<PerState<u64>>() + COMPONENTS * (size_of::<f64>() + NUMBER_BYTES);
-        let has_room = |activity: &mut Box<Activity>| activity.grow(bins, more);
+        let has_room = |rows: &mut Box<dyn DeviceRows>| rows.grow(bins, more);
         mem::is_there(((bins + more) * each) as u64)
             && self.closed.try_reserve_exact(more).is_ok()
-            && self.activity.as_mut().is_none_or(has_room)
+            && self.rows.as_mut().is_none_or(has_room)
     }
 
     /// The number of bins, if there was no memory for more.
@@ -172,7 +183,7 @@ impl Bins {
             std::array::from_fn(|state| pair.iter().fold(0, |sum: u64, bin| sum.wrapping_add(bin[state])))
         };
         self.closed = self.closed.chunks(2).map(sum).collect();
-        self.activity.iter_mut().for_each(|activity| activity.merge());
+        self.rows.iter_mut().for_each(|rows| rows.merge());
         carried
     }
 
@@ -187,8 +198,8 @@ impl Bins {
             *sum = sum.wrapping_sub(u64::from(count).wrapping_mul(self.end_ns - now));
         }
         self.end_ns = now;
-        if let Some(activity) = &mut self.activity {
-            activity.finish(now, now > self.start_ns + self.closed.len() as u64 * self.interval_ns);
+        if let Some(rows) = &mut self.rows {
+            rows.finish(now, now > self.start_ns + self.closed.len() as u64 * self.interval_ns);
         }
     }
 
@@ -196,16 +207,38 @@ impl Bins {
         self.start_ns + self.closed.len() as u64 * self.interval_ns
     }
 
+    /// Of a finished recording, the length of the last bin if it is shorter than the others; else 0.
+    pub fn last_ns(&self) -> Nanos {
+        self.end_ns.saturating_sub(self.open_start())
+    }
+
+    /// Records the device's own rows beside its power.
+    pub fn record(&mut self, rows: Box<dyn DeviceRows>) {
+        self.rows = Some(rows);
+    }
+
+    /// The device's own rows of this type, if they are recorded.
+    pub fn rows<T: DeviceRows>(&self) -> Option<&T> {
+        let rows: &dyn Any = self.rows.as_deref()?;
+        rows.downcast_ref()
+    }
+
+    /// As [`Self::rows`].
+    #[inline(always)]
+    pub(super) fn rows_mut<T: DeviceRows>(&mut self) -> Option<&mut T> {
+        let rows: &mut dyn Any = self.rows.as_deref_mut()?;
+        rows.downcast_mut()
+    }
+
     /// Prices a finished recording. The last bin may be shorter; its power is the mean over its own length.
     pub fn price(&self, parts: &Parts) -> PowerSeries {
         let mut power_w = parts.columns();
-        let last_ns = self.end_ns.saturating_sub(self.open_start());
+        let last_ns = self.last_ns();
         let lengths = self.closed.iter().map(|bin| (bin, self.interval_ns));
         for (bin, ns) in lengths.chain((last_ns > 0).then_some((&self.open, last_ns))) {
             power_w.push(&parts.drawn(bin), |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
         }
         let owed_j = parts.energies(&self.owed);
-        let activity = self.activity.as_ref().map(|activity| activity.figures(self.interval_ns, last_ns));
-        PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w, owed_j, activity }
+        PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w, owed_j, activity: None }
     }
 }

@@ -14,12 +14,12 @@
 use std::cmp::Ordering;
 use std::hint::cold_path;
 
-use super::activity::Activity;
 use super::changes::{Ahead, Changes};
+use super::device_rows::DeviceRows;
+use super::draw::Draw;
 use super::mean_window::MeanWindow;
 use super::parts::{NUMBERS, Parts, StateId};
 use super::series::{Recorder, Series};
-use super::table::Draw;
 use crate::units::Nanos;
 
 /// Lengths of the windows whose greatest mean power is reported.
@@ -286,16 +286,16 @@ impl<R: Recorder> Meter<R> {
         self.recorder.series().and_then(|series| series.bins.as_ref()).is_some_and(|bins| bins.ends_by(now))
     }
 
-    /// What is recorded beside power, if anything.
+    /// The device's own rows of this type, if they are recorded.
     #[inline(always)]
-    pub fn activity(&mut self) -> Option<&mut Activity> {
-        self.recorder.series()?.bins.as_mut()?.activity.as_deref_mut()
+    pub fn rows<T: DeviceRows>(&mut self) -> Option<&mut T> {
+        self.recorder.series()?.bins.as_mut()?.rows_mut()
     }
 
-    /// Records what the drive does beside its power, if there is a series of bins.
-    pub fn record(&mut self, activity: impl FnOnce() -> Activity) {
+    /// Records the device's own rows beside its power, if there is a series of bins.
+    pub fn record<T: DeviceRows>(&mut self, rows: impl FnOnce() -> T) {
         if let Some(bins) = self.recorder.series().and_then(|series| series.bins.as_mut()) {
-            bins.activity = Some(Box::new(activity()));
+            bins.record(Box::new(rows()));
         }
     }
 

@@ -8,7 +8,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::table::Draw;
+use super::draw::Draw;
 use super::window::Figures;
 use crate::units::Nanos;
 
@@ -34,9 +34,10 @@ impl StateId {
         StateId(number as u8)
     }
 
-    /// As [`Self::new`], for a number below [`NUMBERS`].
+    /// As [`Self::new`], for a number that the device knows to be one of its own. Only debug builds check it.
     #[inline(always)]
-    pub(super) const fn numbered(number: usize) -> Self {
+    pub const fn numbered(number: usize) -> Self {
+        debug_assert!(number < STATES_MAX);
         StateId(number as u8)
     }
 

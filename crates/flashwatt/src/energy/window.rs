@@ -33,7 +33,7 @@ pub trait Figures: Clone + Default {
     #[must_use]
     fn plus(&self, next: &Self) -> Self;
 
-    /// Flash operations that ended in the window.
+    /// Operations of the medium that ended in the window.
     fn operations(&self) -> u64;
 }
 

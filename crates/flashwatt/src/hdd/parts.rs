@@ -4,8 +4,8 @@
 //! has only the components of +5 V. Currents are stated at the higher supply that the disk has.
 
 use super::settings::{Energy, Rails};
+use crate::energy::Draw;
 use crate::energy::parts::{Parts, PowerShare, StateId};
-use crate::energy::table::Draw;
 
 const COMPONENTS: &[&str] = &[
     "spindle_5v",

@@ -14,6 +14,7 @@ use crate::energy::window::Window;
 use crate::files::FileWorkload;
 use crate::kernel::{Completed, End, Outcome};
 use crate::snapshot::Identity;
+use crate::ssd_energy::activity::ActivitySeries;
 use crate::stats::{Bars, Latency};
 use crate::units::Nanos;
 
@@ -108,7 +109,7 @@ pub struct Report {
     /// Total energy in J as the integral of the drive's power over time: a second path to `energy_j.total`.
     pub energy_integral_j: f64,
     /// Power over time, if requested.
-    pub series: Option<PowerSeries>,
+    pub series: Option<PowerSeries<ActivitySeries>>,
     /// Every edge of the current in a window of time, if requested.
     pub edges: Option<CurrentEdges>,
     /// The histograms of latencies, if requested.
@@ -411,7 +412,7 @@ pub(crate) struct ReportInput<'a> {
     /// Energy in J of the window of the figures, and of the drain.
     pub total_j: f64,
     pub drain_j: f64,
-    pub series: Option<PowerSeries>,
+    pub series: Option<PowerSeries<ActivitySeries>>,
     pub edges: Option<CurrentEdges>,
     pub latency_histogram: bool,
     pub warnings: Vec<String>,

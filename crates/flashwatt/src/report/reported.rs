@@ -8,12 +8,13 @@ use crate::energy::edges::CurrentEdges;
 use crate::energy::{Parts, Series};
 use crate::error::Error;
 use crate::kernel::Outcome;
+use crate::ssd_energy::activity::{Activity, ActivitySeries};
 
 /// A priced recording over time.
 #[derive(Default)]
 pub struct Recorded {
     /// Power in bins.
-    pub series: Option<PowerSeries>,
+    pub series: Option<PowerSeries<ActivitySeries>>,
     /// Every edge of the current in a window.
     pub edges: Option<CurrentEdges>,
 }
@@ -27,7 +28,7 @@ pub trait Reported: Device {
     fn recorded(&self, config: &Config, series: &Series) -> Recorded {
         let parts = self.parts(config);
         Recorded {
-            series: series.bins.as_ref().map(|bins| bins.price(&parts)),
+            series: series.bins.as_ref().map(|bins| bins.price(&parts).with(Activity::of(bins))),
             edges: series.edges.as_ref().map(|edges| edges.price(&parts)),
         }
     }

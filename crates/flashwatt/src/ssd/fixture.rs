@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::controller::settings::{BusOrder, Controller};
-use crate::device::Geometry;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::device::{Geometry, Reserves};
 use crate::ftl::{Options, Setup};
 use crate::gc::{self, Gc, GcPolicy};
 use crate::settings::{Checker, KeySource, Node};
@@ -45,11 +45,7 @@ pub fn device(shape: Shape) -> Device {
         op_ratio: spare / logical_bytes as f64,
         asked_op_ratio: None,
         block_stripe: BlockStripe::Block,
-        recovery_blocks: 0,
-        dump_blocks: 0,
-        log_blocks: 0,
-        backup_blocks: 0,
-        journal_blocks: 0,
+        reserves: Reserves::default(),
         scale: None,
         timing: Timing {
             read_ns: 50_000,

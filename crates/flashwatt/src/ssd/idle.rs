@@ -39,15 +39,7 @@ impl Service for IdleWork {
     fn of_drive(_settings: &Settings, firmware: &Firmware, _geometry: &Geometry) -> Option<Self> {
         let pace = firmware.ftl.idle_pace()?;
         let (arrivals, timer_since, worked_since, remaining) = (0, None, None, 0);
-        Some(IdleWork {
-            pace,
-            seat: NO_SEAT,
-            arrivals,
-            timer_since,
-            worked_since,
-            remaining,
-            waits_for_erase: false,
-        })
+        Some(IdleWork { pace, seat: NO_SEAT, arrivals, timer_since, worked_since, remaining, waits_for_erase: false })
     }
 
     fn needs_seat(&self) -> bool {
@@ -90,8 +82,7 @@ impl Service for IdleWork {
     /// Sets or cancels the timer.
     fn settle<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) {
         let is_quiet = drive.flash.accounts.outstanding() == 0 && !drive.draining;
-        let may_begin =
-            is_quiet && self.remaining == 0 && !self.waits_for_erase && drive.firmware.ftl.has_idle_work();
+        let may_begin = is_quiet && self.remaining == 0 && !self.waits_for_erase && drive.firmware.ftl.has_idle_work();
         let since = may_begin.then_some(self.arrivals);
         if since == std::mem::replace(&mut self.timer_since, since) {
             return;

@@ -124,7 +124,8 @@ impl<P: Probe> Ssd<P> {
             None => (None, None, Vec::new()),
         };
         let array = &self.flash.array;
-        let of_backups = self.services.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
+        let of_backups =
+            self.services.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
         let scan = Scan { pages, tail, map, log: log.read, void: [unreadable, log.void, of_backups].concat() };
         let (step, waiting) = (Step::Scan(0, scan), Vec::new());
         let (remaining, serves, waits_after_scan) = (0, false, false);

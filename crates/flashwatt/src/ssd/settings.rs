@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::cache::settings::WriteBuffer;
 use crate::controller::settings::Controller;
 use crate::device::settings::Device;
-use crate::energy::settings::Energy;
 use crate::ftl;
 use crate::gc::Gc;
+use crate::ssd_energy::settings::Energy;
 use crate::wear::Wear;
 
 /// The settings of an SSD.

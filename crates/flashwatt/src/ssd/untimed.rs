@@ -8,11 +8,12 @@ use crate::accounts::{HostWrites, SsdFigures};
 use crate::clockless::{Clockless, Tally};
 use crate::connector::{AtEnd, Completion, Cx, Device, Request, RequestKind, Seats, Status, Tag, Upcoming, Window};
 use crate::device::{Array, Geometry};
-use crate::energy::{Ledger, Series};
+use crate::energy::Series;
 use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
 use crate::operation::OpKind;
+use crate::ssd_energy::Ledger;
 use crate::units::Nanos;
 
 /// The budget of operations is looked at after each request: collection may add any number of operations to one.

@@ -13,12 +13,12 @@ use flashwatt::config::{self, Config};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::device::Array;
 use flashwatt::energy::Series;
-use flashwatt::energy::ledger::OpTimes;
 use flashwatt::error::Error;
 use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::probe::{OpFacts, OpRecord, Probe, RequestRecord};
 use flashwatt::run::StartState;
+use flashwatt::ssd_energy::ledger::OpTimes;
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions, Watch};
 

@@ -5,8 +5,8 @@ use flashwatt::Report;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
 use flashwatt::controller::policies;
-use flashwatt::energy::PriceTable;
 use flashwatt::rng::Rng;
+use flashwatt::ssd_energy::PriceTable;
 use serde_json::Value;
 
 use super::schemes::{Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny_sets};

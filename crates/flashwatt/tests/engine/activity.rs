@@ -2,8 +2,8 @@
 
 use crate::common::{assert_close, mixed, small_drive};
 use flashwatt::config::Config;
-use flashwatt::energy::activity::ActivitySeries;
 use flashwatt::ftl::Cause;
+use flashwatt::ssd_energy::activity::ActivitySeries;
 use flashwatt::{Report, RunOptions};
 
 fn recorded(config: &Config, interval_ns: u64) -> (Report, ActivitySeries, Vec<f64>) {

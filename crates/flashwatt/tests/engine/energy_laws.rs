@@ -12,14 +12,15 @@ use crate::common::{
 };
 use flashwatt::config::{Config, Precondition};
 use flashwatt::device::{Array, Geometry};
-use flashwatt::energy::ledger::{Ledger, OpTimes};
+use flashwatt::energy::Series;
 use flashwatt::energy::meter::Reading;
-use flashwatt::energy::price::price;
-use flashwatt::energy::{DieState, Phase, PriceTable, Series};
 use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::kernel::Sim;
 use flashwatt::ssd::Ssd;
+use flashwatt::ssd_energy::ledger::{Ledger, OpTimes};
+use flashwatt::ssd_energy::price::price;
+use flashwatt::ssd_energy::{DieState, Phase, PriceTable};
 use flashwatt::units::Nanos;
 use flashwatt::{Report, RunOptions};
 

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use flashwatt::config::{Config, load};
 use flashwatt::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Status, Tag, Window};
+use flashwatt::energy::Draw;
 use flashwatt::energy::parts::{PartTimes, Parts, PowerShare, StateId};
-use flashwatt::energy::table::Draw;
 use flashwatt::energy::{Accounts, Series};
 use flashwatt::kernel::Outcome;
 use flashwatt::report::{DeviceReport, Report, Reported};

@@ -3,10 +3,10 @@
 use super::super::raw;
 use super::{MB_S, NS_MAX, rate_or_none};
 use crate::device::settings::Timing;
-use crate::energy::settings::{
+use crate::settings::{Checker, Field, field};
+use crate::ssd_energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
 };
-use crate::settings::{Checker, Field, field};
 use crate::units::Nanos;
 
 /// No part draws more: 10 A.

@@ -9,13 +9,13 @@ use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
 use crate::controller::policies;
 use crate::device::settings::{BlockStripe, Device, HostLink, Nand, PairedPages, ProgramOrder, Timing};
 use crate::device::{Reserve, Reserves};
-use crate::energy::PriceTable;
-use crate::energy::settings::Energy;
 use crate::error::Fault;
 use crate::ftl;
 use crate::gc::{self, Gc, GcPolicy};
 use crate::settings::{Checker, Field, field};
 use crate::ssd::settings::{Recovery, TrimRecords};
+use crate::ssd_energy::PriceTable;
+use crate::ssd_energy::settings::Energy;
 use crate::units::Nanos;
 use crate::wear::{self, Wear};
 

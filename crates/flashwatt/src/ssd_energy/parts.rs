@@ -5,9 +5,9 @@
 //! own power instead of that of an idle die; where the accounting does not charge idle dies, [`REPLACES_NONE`] corrects
 //! for that.
 
+use super::{DieState, Phase, PriceTable, price};
+use crate::energy::Draw;
 use crate::energy::parts::{Parts, PowerShare, StateId};
-use crate::energy::table::Draw;
-use crate::energy::{DieState, Phase, PriceTable, price};
 
 const COMPONENTS: &[&str] =
     &["controller", "dram", "nand_idle", "nand_read", "nand_program", "nand_erase", "nand_transfer", "host_interface"];

@@ -5,9 +5,10 @@
 
 use serde::Serialize;
 
-use super::bins::NUMBER_BYTES;
 use super::ledger::{Ledger, OpTimes};
 use super::table::{DieState, PriceTable};
+use crate::energy::bins::{Bins, NUMBER_BYTES};
+use crate::energy::device_rows::DeviceRows;
 use crate::mem;
 use crate::operation::{Cause, OpKind};
 use crate::units::Nanos;
@@ -131,39 +132,13 @@ impl Activity {
         self.ended = self.counts.done;
     }
 
-    /// Begins anew.
-    pub(super) fn restart(&mut self, now: Nanos) {
-        (self.counts, self.ended, self.since) = (Counts::default(), Done::default(), now);
-        self.rows.clear();
-    }
-
-    /// A bin ends at this time.
-    pub(super) fn close(&mut self, at: Nanos) {
-        let inside_ns = self.counts.inside_ns + u64::from(self.inside) * (at - self.since);
-        self.rows.push((Counts { inside_ns, ..self.counts }, self.free_blocks));
-    }
-
-    /// Merges pairs of bins. An unpaired last one goes into the next.
-    pub(super) fn merge(&mut self) {
-        self.rows = self.rows.chunks_exact(2).map(|pair| pair[1]).collect();
-    }
-
-    /// The recording ends. What happens at the very end of the last bin still counts in it.
-    pub(super) fn finish(&mut self, now: Nanos, in_a_new_bin: bool) {
-        if !in_a_new_bin && self.rows.pop().is_none() {
-            return;
-        }
-        self.close(now);
-    }
-
-    /// Makes room for further bins, if there is memory for them, for the figures of all of them and for their text.
-    pub(super) fn grow(&mut self, bins: usize, more: usize) -> bool {
-        let each = 2 * size_of::<Row>() + COLUMNS * (size_of::<f64>() + NUMBER_BYTES);
-        mem::is_there(((bins + more) * each) as u64) && self.rows.try_reserve_exact(more).is_ok()
+    /// What an SSD did in each bin of a finished recording; none of another device.
+    pub fn of(bins: &Bins) -> Option<ActivitySeries> {
+        bins.rows::<Activity>().map(|activity| activity.figures(bins.interval_ns(), bins.last_ns()))
     }
 
     /// The figures of bins of this length; the last one may be shorter.
-    pub(super) fn figures(&self, interval_ns: Nanos, last_ns: Nanos) -> ActivitySeries {
+    fn figures(&self, interval_ns: Nanos, last_ns: Nanos) -> ActivitySeries {
         let mut series = ActivitySeries::default();
         let mut before = Counts::default();
         let mut left = self.rows.len();
@@ -176,6 +151,38 @@ impl Activity {
         }
         series.energy_by_cause_j.retain_used();
         series
+    }
+}
+
+impl DeviceRows for Activity {
+    fn restart(&mut self, now: Nanos) {
+        (self.counts, self.ended, self.since) = (Counts::default(), Done::default(), now);
+        self.rows.clear();
+    }
+
+    fn close(&mut self, at: Nanos) {
+        let inside_ns = self.counts.inside_ns + u64::from(self.inside) * (at - self.since);
+        self.rows.push((Counts { inside_ns, ..self.counts }, self.free_blocks));
+    }
+
+    fn merge(&mut self) {
+        self.rows = self.rows.chunks_exact(2).map(|pair| pair[1]).collect();
+    }
+
+    fn finish(&mut self, now: Nanos, in_a_new_bin: bool) {
+        if !in_a_new_bin && self.rows.pop().is_none() {
+            return;
+        }
+        self.close(now);
+    }
+
+    fn grow(&mut self, bins: usize, more: usize) -> bool {
+        let each = 2 * size_of::<Row>() + COLUMNS * (size_of::<f64>() + NUMBER_BYTES);
+        mem::is_there(((bins + more) * each) as u64) && self.rows.try_reserve_exact(more).is_ok()
+    }
+
+    fn copy(&self) -> Box<dyn DeviceRows> {
+        Box::new(self.clone())
     }
 }
 

@@ -6,8 +6,9 @@
 //! Currents of parts at different voltages cannot be added; their powers can. So the engine computes with power only,
 //! and the drive's current is its power divided by one voltage, [`PriceTable::supply_mv`].
 
-use super::parts::StateId;
 use super::settings::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
+use crate::energy::Draw;
+use crate::energy::parts::StateId;
 use crate::units::Nanos;
 
 /// The state of a die.
@@ -65,42 +66,6 @@ impl DieState {
             DieState::EraseBus => "erase_transfer",
             DieState::DataWait => "data_wait",
         }
-    }
-}
-
-/// The power of a current at a voltage.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Draw {
-    /// Power in nW.
-    pub nw: i64,
-}
-
-impl Draw {
-    fn new(ua: u32, millivolts: u32) -> Self {
-        Draw { nw: i64::from(ua) * i64::from(millivolts) }
-    }
-}
-
-impl std::ops::Add for Draw {
-    type Output = Draw;
-    #[inline(always)]
-    fn add(self, other: Draw) -> Draw {
-        Draw { nw: self.nw + other.nw }
-    }
-}
-
-impl std::ops::Sub for Draw {
-    type Output = Draw;
-    #[inline(always)]
-    fn sub(self, other: Draw) -> Draw {
-        Draw { nw: self.nw - other.nw }
-    }
-}
-
-impl std::ops::Mul<u32> for Draw {
-    type Output = Draw;
-    fn mul(self, n: u32) -> Draw {
-        Draw { nw: self.nw * i64::from(n) }
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, Phase};
 use super::settings::{DramRule, IdleAccounting};
-use super::table::{DieState, Draw, PriceTable};
+use super::table::{DieState, PriceTable};
+use crate::energy::Draw;
 use crate::operation::Cause;
 
 /// Whether this accounting charges flash, and all other components, in a phase.
