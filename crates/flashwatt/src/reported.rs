@@ -13,7 +13,8 @@ use crate::kernel::Outcome;
 use crate::probe::Probe;
 use crate::raid::Raid;
 use crate::raid::figures::RaidFigures;
-use crate::report::array::{MEMBERS, members};
+use crate::report::array::{MEMBERS, members, of_member};
+use crate::report::host::of_device;
 use crate::report::{self, DeviceReport, HostReport, Recorded, Reported};
 use crate::ssd::{Ssd, Untimed};
 use crate::ssd_energy::PriceTable;
@@ -126,7 +127,7 @@ impl<D: Reported> Reported for Raid<D> {
     }
 
     fn audit(&self, config: &Config, outcome: &Outcome<RaidFigures<D::Figures>>) -> Result<(), Error> {
-        members(self, config).try_for_each(|(place, device, config)| device.audit(&config, &outcome.of_member(place)))
+        members(self, config).try_for_each(|(place, device, config)| device.audit(&config, &of_member(outcome, place)))
     }
 }
 
@@ -160,11 +161,11 @@ impl<D: Reported> Reported for BlockLayer<D> {
     fn report(&self, config: &Config, outcome: &Outcome<Hosted<D::Figures>>) -> DeviceReport {
         let (counted, _) = outcome.counted(config.run.count_drain);
         let host = config.host.as_ref().map(|host| Box::new(HostReport::new(host, &counted)));
-        DeviceReport { host, ..self.device().report(config, &outcome.of_device()) }
+        DeviceReport { host, ..self.device().report(config, &of_device(outcome)) }
     }
 
     fn audit(&self, config: &Config, outcome: &Outcome<Hosted<D::Figures>>) -> Result<(), Error> {
-        self.device().audit(config, &outcome.of_device())?;
+        self.device().audit(config, &of_device(outcome))?;
         audit::host(outcome)
     }
 }

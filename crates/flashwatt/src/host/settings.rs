@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::sched;
 use crate::connector::{OriginName, Priority};
-use crate::units::Nanos;
+use crate::units::{Nanos, SECTOR_BYTES};
 
 /// Settings of the block layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +38,11 @@ pub struct Host {
 }
 
 impl Host {
+    /// Bytes of the drive before the partition.
+    pub fn partition_offset_bytes(&self) -> u64 {
+        self.partition_offset_sectors * SECTOR_BYTES
+    }
+
     /// The number of the origin that a key of [`Self::priorities`] means: one of these by its name, or any number if there are
     /// no names.
     pub fn origin(key: &str, named: &[OriginName]) -> Option<u16> {

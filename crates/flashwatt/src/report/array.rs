@@ -153,7 +153,7 @@ pub(crate) fn report<D: Reported>(
     let mut reports = vec![None; array.drives.len()];
     let (mut energies, mut warnings, mut not_steady, mut supply_mv) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (place, device, config) in members(raid, config) {
-        let of_member = outcome.of_member(place);
+        let of_member = of_member(outcome, place);
         let Some(figures) = counted.figures.members.get(place).and_then(Option::as_ref) else { continue };
         let report = device.report(&config, &of_member);
         let joules = device.energy_j(&config, &figures.window.figures);
@@ -231,14 +231,12 @@ fn section<D: Reported>(raid: &Raid<D>, array: &Array, counts: &Counts) -> Array
     }
 }
 
-impl<F: Figures> Outcome<RaidFigures<F>> {
-    /// The outcome as a member alone would have it, without requests of the host.
-    pub(crate) fn of_member(&self, place: usize) -> Outcome<F> {
-        let of_member = self.with_windows(|window| {
-            let of_member = window.figures.members.get(place).and_then(Option::as_ref);
-            of_member.map_or_else(Window::default, |figures| figures.window.clone())
-        });
-        let (warmup, completed, drained) = Default::default();
-        Outcome { warmup, completed, drained, ..of_member }
-    }
+/// The outcome as a member alone would have it, without requests of the host.
+pub(crate) fn of_member<F: Figures>(outcome: &Outcome<RaidFigures<F>>, place: usize) -> Outcome<F> {
+    let of_member = outcome.with_windows(|window| {
+        let of_member = window.figures.members.get(place).and_then(Option::as_ref);
+        of_member.map_or_else(Window::default, |figures| figures.window.clone())
+    });
+    let (warmup, completed, drained) = Default::default();
+    Outcome { warmup, completed, drained, ..of_member }
 }

@@ -222,9 +222,7 @@ fn longest(by_process: &[Nanos]) -> Vec<LongestWait> {
     numbered.map(|(process, &ns)| LongestWait { process, ns }).collect()
 }
 
-impl<F: Clone> Outcome<Hosted<F>> {
-    /// The outcome as the device alone would have it.
-    pub(crate) fn of_device(&self) -> Outcome<F> {
-        self.with_figures(|figures| figures.device.clone())
-    }
+/// The outcome as the device behind a block layer alone would have it.
+pub(crate) fn of_device<F: Clone>(outcome: &Outcome<Hosted<F>>) -> Outcome<F> {
+    outcome.with_figures(|figures| figures.device.clone())
 }

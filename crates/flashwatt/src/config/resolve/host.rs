@@ -53,13 +53,6 @@ pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds, is_disk: b
     c.tree.get("host").is_some().then_some(host)
 }
 
-impl Host {
-    /// Bytes of the drive before the partition.
-    pub(super) fn partition_offset_bytes(&self) -> u64 {
-        self.partition_offset_sectors * SECTOR_BYTES
-    }
-}
-
 fn check_depth(c: &mut Checker, queue_depth: u32, most: u32) {
     if c.clean("host") && queue_depth > most {
         let fault = c.fault("host.queue_depth", "more than the drive accepts").found(queue_depth);
