@@ -3,7 +3,6 @@
 use std::hint::cold_path;
 
 use crate::connector::{Request, RequestKind};
-use crate::device::phases::Course;
 use crate::energy::meter::SERVERS;
 use crate::energy::parts::StateId;
 use crate::energy::series::Recorder;
@@ -13,6 +12,7 @@ use crate::firmware::Firmware;
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::halves::Halves;
+use crate::nand::phases::Course;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe, Purpose};
 use crate::ssd_energy::activity::{Activity, Present};

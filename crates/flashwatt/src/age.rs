@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::device::Reserve;
-use crate::device::reserve::{Refused, Row};
 use crate::error::{Error, Fault};
 use crate::kernel::{End, Sim};
+use crate::nand::Reserve;
+use crate::nand::reserve::{Refused, Row};
 use crate::output::{Aside, Replace};
 use crate::progress::Progress;
 use crate::run::{StartState, is_not_cut, needs_a_clock};

@@ -289,7 +289,6 @@ fn check_rates(windows: &[Window<SsdFigures>]) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::config::{Config, load};
-    use crate::device::{Array, Geometry};
     use crate::energy::Draw;
     use crate::energy::bins::Bins;
     use crate::energy::meter::Meter;
@@ -297,6 +296,7 @@ mod tests {
     use crate::energy::series::Series;
     use crate::firmware::Firmware;
     use crate::kernel::Sim;
+    use crate::nand::{Array, Geometry};
     use crate::progress::Watch;
     use crate::ssd::Ssd;
     use crate::workload;

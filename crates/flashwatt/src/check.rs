@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 
 use crate::cache::write_buffer::Bytes;
 use crate::connector::Extent;
-use crate::device::{Array, Geometry};
 use crate::energy::Series;
 use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
+use crate::nand::{Array, Geometry};
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, OpFacts, OpRecord, Probe, Purpose};
 use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, SECTOR_BYTES};

@@ -4,9 +4,9 @@
 //! with it. The NAND referee checks its operations too.
 
 use crate::connector::{Extent, Request, RequestKind, Upcoming};
-use crate::device::{Array, DieSet, Geometry};
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
+use crate::nand::{Array, DieSet, Geometry};
 use crate::operation::OpKind;
 use crate::units::{DieId, Lpn, Ppn};
 

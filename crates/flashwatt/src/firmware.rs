@@ -2,11 +2,11 @@
 
 use crate::blocks::BlockTable;
 use crate::connector::{Extent, Upcoming};
-use crate::device::reserve::{Row, Runs};
-use crate::device::spare::Found;
-use crate::device::{Array, Geometry, Reserve, ReservedBlocks, WearView};
 use crate::error::{Error, Fault};
 use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};
+use crate::nand::reserve::{Row, Runs};
+use crate::nand::{Array, Geometry, Reserve, ReservedBlocks, WearView};
+use crate::recovery::scan::Found;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, OpId, Ppn};
 

@@ -8,10 +8,10 @@ use crate::blocks::BlockTable;
 use crate::cache::WriteBuffer;
 use crate::check::Shadow;
 use crate::config::{Config, Precondition};
-use crate::device::{Array, Geometry};
 use crate::error::{Error, Fault};
 use crate::limits::{self, MemoryLimit};
 use crate::mem;
+use crate::nand::{Array, Geometry};
 use crate::ssd::settings::Settings;
 
 /// Largest memory in bytes of one die's queues, operations and events, and of one request in the device.

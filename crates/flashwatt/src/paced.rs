@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 
 use crate::clockless::Full;
 use crate::connector::{Extent, Upcoming};
-use crate::device::{Array, DieSet, Geometry, Pace};
 use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
+use crate::nand::{Array, DieSet, Geometry, Pace};
 use crate::operation::OpKind;
 use crate::units::{BlockId, DieId, Nanos, Ppn};
 

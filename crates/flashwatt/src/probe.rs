@@ -7,13 +7,13 @@ use std::path::Path;
 
 use crate::cache::write_buffer::Bytes;
 use crate::connector::{Extent, RequestKind};
-use crate::device::journal::JournalRecord;
-use crate::device::recovery_log::LogPage;
-use crate::device::{Array, FlashAddress};
 use crate::energy::Series;
 use crate::energy::series::Recorder;
 use crate::firmware::Firmware;
+use crate::nand::{Array, FlashAddress};
 use crate::operation::{Cause, OpKind};
+use crate::recovery::journal::JournalRecord;
+use crate::recovery::log::LogPage;
 use crate::ssd_energy::ledger::OpTimes;
 use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 

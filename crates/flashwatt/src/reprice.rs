@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::config::prices;
-use crate::device::settings::Timing;
 use crate::error::{Error, Fault, Place};
+use crate::nand::settings::Timing;
 use crate::operation::Cause;
 use crate::report::ssd::{AccountingTotals, Elapsed, LedgerReport};
 use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};

@@ -8,8 +8,8 @@ use flashwatt::cache::WriteBuffer;
 use flashwatt::clockless::Clockless;
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::device::{Array, Geometry};
 use flashwatt::firmware::Firmware;
+use flashwatt::nand::{Array, Geometry};
 use flashwatt::units::Lpn;
 use flashwatt::{Error, Watch, footprint_bytes, ftl};
 

@@ -122,11 +122,11 @@ fn imports_are_found_in_every_form() {
 
 #[test]
 fn an_arrow_up_is_a_fault() {
-    assert_eq!(fault("ftl", "device"), None);
+    assert_eq!(fault("ftl", "nand"), None);
     assert_eq!(fault("ftl", "ftl"), None);
     assert!(fault("controller", "config").is_some(), "settings come from the module that they set");
-    assert!(fault("device", "ftl").is_some_and(|fault| fault.contains("`device` imports `ftl`")));
-    assert!(fault("device", "Error").is_some());
+    assert!(fault("nand", "ftl").is_some_and(|fault| fault.contains("`nand` imports `ftl`")));
+    assert!(fault("nand", "Error").is_some());
 }
 
 /// What is wrong with an import of `to` in `own`.

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connector::Extent;
-use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
 use crate::ftl::{Context, DriveSize, Room, Scheme, Setup};
+use crate::nand::Geometry;
 use crate::settings::{Checker, field};
 use crate::units::{BlockId, DieId, Lpn};
 

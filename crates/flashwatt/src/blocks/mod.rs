@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::device::{Geometry, WearView};
 use crate::mem::{FlatTable, advise_huge, prefetch, set_first_bits, sparse, zeroed};
+use crate::nand::{Geometry, WearView};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use by_age::ByAge;
 use start_pages::ScatteredPages;
@@ -474,7 +474,7 @@ impl BlockTable {
     }
 
     /// Puts the data of logical pages on the first `units` addresses of a free block without a clock, as
-    /// [`crate::device::Array::lay_down`] does on the array. The block is then open, or closed if it is full.
+    /// [`crate::nand::Array::lay_down`] does on the array. The block is then open, or closed if it is full.
     pub fn lay_down(&mut self, block: BlockId, units: u32, mut lpn_of: impl FnMut(Ppn) -> Option<Lpn>) {
         let mut lpns = std::mem::take(&mut self.lpns);
         self.lay_down_valid(block, units, |ppn| match lpn_of(ppn) {

@@ -4,8 +4,8 @@
 //! map units are not saved: they are computed from the valid bits.
 
 use super::{BlockState, BlockTable, DieBlocks, FewestValid, Stack};
-use crate::device::Array;
 use crate::mem::prefetch;
+use crate::nand::Array;
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 

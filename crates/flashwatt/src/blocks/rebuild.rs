@@ -1,8 +1,8 @@
 //! The table of blocks after a power cut, from what a scan of the spare areas found.
 
 use super::{BlockState, BlockTable, ERASED};
-use crate::device::Array;
-use crate::device::spare::Found;
+use crate::nand::Array;
+use crate::recovery::scan::Found;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// Stands for the owner of a torn page, which is not erased, but holds no page's data. No logical page is that large.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::device::Geometry;
+use crate::nand::Geometry;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Where each logical page lies in a start state, as long as it has not been written since.

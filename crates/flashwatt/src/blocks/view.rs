@@ -1,7 +1,7 @@
 //! A read-only view of one die's blocks, from which policies decide.
 
 use super::BlockTable;
-use crate::device::WearView;
+use crate::nand::WearView;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId};
 

@@ -2,9 +2,10 @@
 //! be spare.
 
 use super::raw;
-use crate::device::reserve::Row;
-use crate::device::{Reserve, Reserves, journal, recovery_log};
 use crate::ftl::{self, DriveSize, Room};
+use crate::nand::reserve::Row;
+use crate::nand::{Reserve, Reserves};
+use crate::recovery::{checkpoint, journal, log};
 use crate::settings::{Checker, field};
 use crate::ssd::settings::Recovery;
 use crate::units::SECTOR_BYTES;
@@ -208,7 +209,7 @@ impl Needs<'_> {
     fn journal_blocks(&self, geometry: &FlashShape) -> u128 {
         let Some(JournalNeeds { buffer_bytes, is_paired }) = self.journal else { return 0 };
         let pages = u128::from(buffer_bytes).div_ceil(u128::from(geometry.page_bytes));
-        let used = recovery_log::used_pages(geometry.pages_per_block, is_paired);
+        let used = log::used_pages(geometry.pages_per_block, is_paired);
         journal::blocks_per_die(pages, used, u128::from(geometry.dies()))
     }
 
@@ -232,21 +233,21 @@ impl Needs<'_> {
             // Of a map on flash also the entries that a collection on each die has moved, of one block at most.
             Some(of_map_on_flash) => {
                 of_map_on_flash
-                    + u128::from(recovery_log::LISTED_ENTRY_BYTES) * u128::from(geometry.dies()) * units_per_block
+                    + u128::from(checkpoint::LISTED_ENTRY_BYTES) * u128::from(geometry.dies()) * units_per_block
             }
             None if self.ftl.collects() => MAP_ENTRY_BYTES * logical_units,
             // Of a layer that merges blocks: each block, and at most each page that is spare.
             None => MAP_ENTRY_BYTES * (blocks + physical_units.saturating_sub(logical_units)),
         };
-        let checkpoint_bytes = recovery_log::checkpoint_bytes(map_bytes, blocks);
-        let size = recovery_log::LogSize {
+        let checkpoint_bytes = checkpoint::checkpoint_bytes(map_bytes, blocks);
+        let size = log::LogSize {
             logical_units,
             recorded_units: u128::from(buffer_bytes / u64::from(geometry.map_unit_bytes)) + journaled_units,
             has_records: recovery.records_trims(),
             checkpoint_bytes: recovery.checkpoint_interval_bytes.map_or(0, |_| checkpoint_bytes),
         };
-        let used = recovery_log::used_pages(geometry.pages_per_block, is_paired);
-        recovery_log::blocks_per_die(size.area_pages(geometry.page_bytes), used, u128::from(geometry.dies()))
+        let used = log::used_pages(geometry.pages_per_block, is_paired);
+        log::blocks_per_die(size.area_pages(geometry.page_bytes), used, u128::from(geometry.dies()))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Configurations of drives whose power can be cut.
 
 use super::{Array, Config, Drive, Replay, Run, Workload};
-use crate::device::reserve::Runs;
-use crate::device::{Reserve, Reserves, spare};
 use crate::error::{Error, Fault};
 use crate::ftl::DriveSize;
+use crate::nand::reserve::Runs;
+use crate::nand::{Reserve, Reserves};
+use crate::recovery::spare;
 use crate::ssd::settings::Settings;
 
 /// Erased blocks of each die that a layer keeps for its recovery: the target of one merge, or of one collection of pages of a map on

@@ -53,11 +53,11 @@ mod settings;
 
 pub use crate::cache::settings::WriteBuffer;
 pub use crate::controller::settings::{BusOrder, Controller, PowerBudget};
-pub use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
 pub use crate::ftl::Allocation;
 pub use crate::gc::{Gc, GcPolicy};
 pub use crate::host::settings::Host;
 pub use crate::kernel::settings::Span;
+pub use crate::nand::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
 pub use crate::ssd::settings::{Flashsim, PartialPages, Settings as Ssd};
 pub use crate::ssd_energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,

@@ -6,8 +6,8 @@ use super::layers::lay;
 use super::parse::{layer, refused};
 use super::raw::{self, Raw};
 use super::resolve::energy;
-use crate::device::settings::Timing;
 use crate::error::{Error, Fault, Place};
+use crate::nand::settings::Timing;
 use crate::settings::{Checker, KeySource, Node, Value, join};
 use crate::ssd_energy::settings::{Energy, EnergyMode, Part};
 

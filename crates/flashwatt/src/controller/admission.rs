@@ -4,9 +4,9 @@ use std::hint::cold_path;
 
 use super::op::{NewOp, Queue, Role, Until};
 use super::{Controller, MeteredFlash};
-use crate::device::{Array, FlashAddress};
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlanIndex, PlannedOp};
+use crate::nand::{Array, FlashAddress};
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{BlockId, OpId, RequestId};

@@ -10,10 +10,10 @@ use super::dispatch::{Candidate, Choice};
 use super::settings::{self, BusOrder};
 use super::{Controller, MeteredFlash};
 use crate::connector::Agenda;
-use crate::device::Geometry;
-use crate::device::settings::Timing;
 use crate::firmware::Firmware;
 use crate::mem::FlatTable;
+use crate::nand::Geometry;
+use crate::nand::settings::Timing;
 use crate::probe::Probe;
 use crate::units::{ChannelId, Nanos};
 

@@ -7,8 +7,8 @@
 
 use super::op::{NewOp, Role};
 use super::{Controller, MeteredFlash};
-use crate::device::{Array, FlashAddress};
 use crate::ftl::{BusyBy, Plan, PlanIndex, PlannedOp, ReplicaChoice};
+use crate::nand::{Array, FlashAddress};
 use crate::probe::Probe;
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId, Ppn};
 

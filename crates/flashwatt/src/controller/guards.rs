@@ -5,8 +5,8 @@
 
 use super::op::Until;
 use super::{Controller, MeteredFlash};
-use crate::device::{Array, FlashAddress};
 use crate::firmware::Firmware;
+use crate::nand::{Array, FlashAddress};
 use crate::operation::OpKind;
 use crate::probe::Probe;
 use crate::units::{OpId, RequestId};

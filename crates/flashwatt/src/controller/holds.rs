@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::op::Op;
 use super::{Controller, EndedOp, MeteredFlash};
-use crate::device::{Array, FlashAddress};
+use crate::nand::{Array, FlashAddress};
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{BlockId, Nanos, OpId, RequestId};

@@ -7,8 +7,8 @@
 
 use super::op::OpTable;
 use super::queues::{DieQueue, Place, WAY_BITS, ways};
-use crate::device::Geometry;
 use crate::mem::FlatTable;
+use crate::nand::Geometry;
 use crate::units::{ChannelId, DieId};
 
 /// A channel with more dies than this has many. Choice: with 16 dies the numbers pay, with 4 they do not.

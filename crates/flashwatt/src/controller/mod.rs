@@ -24,12 +24,12 @@ use std::hint::cold_path;
 
 use crate::accounts::SsdAccounts;
 use crate::connector::Seats;
-use crate::device::phases::Courses;
-use crate::device::settings::Timing;
-use crate::device::{Array, FlashAddress, Geometry};
 use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::mem::FlatTable;
+use crate::nand::phases::Courses;
+use crate::nand::settings::Timing;
+use crate::nand::{Array, FlashAddress, Geometry};
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::ssd_energy::ledger::OpTimes;

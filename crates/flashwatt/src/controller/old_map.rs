@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use crate::device::Array;
 use crate::ftl::{Plan, PlannedOp};
+use crate::nand::Array;
 use crate::operation::{Cause, OpKind};
 use crate::units::{BlockId, OpId};
 
@@ -114,8 +114,8 @@ impl super::Controller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::settings::ProgramOrder;
     use crate::ftl::plan::MapWrite;
+    use crate::nand::settings::ProgramOrder;
     use crate::ssd::fixture::{SMALL, geometry};
     use crate::units::Ppn;
 

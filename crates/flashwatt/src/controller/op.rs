@@ -2,8 +2,8 @@
 
 use std::hint::cold_path;
 
-use crate::device::FlashAddress;
 use crate::mem::FlatTable;
+use crate::nand::FlashAddress;
 use crate::operation::{Cause, OpKind};
 use crate::probe::OpFacts;
 use crate::units::{BlockId, OpId, RequestId};

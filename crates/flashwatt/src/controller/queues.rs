@@ -8,7 +8,7 @@ use std::hint::cold_path;
 use super::Controller;
 use super::op::{OpTable, Queue};
 use super::policies::Order;
-use crate::device::phases::OpStage;
+use crate::nand::phases::OpStage;
 use crate::operation::{Cause, OpKind};
 use crate::units::{ChannelId, DieId, Nanos, OpId};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::bugs::Bug;
-use crate::device::Geometry;
-use crate::device::spare::Spare;
+use crate::nand::Geometry;
+use crate::recovery::spare::Spare;
 use crate::units::{BlockId, Ppn};
 
 /// The backups that can be read: by the first address of their page what it holds, and the number of its program.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::device::spare::{Spare, SpareAreas};
+use crate::recovery::spare::{Spare, SpareAreas};
 use crate::ssd::JournalFault;
 
 /// A fault on purpose.

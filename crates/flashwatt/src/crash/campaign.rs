@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use super::array::{ArrayCut, FollowedArray, InArray, OfArray, ScansOfMembers, Scrub};
 use super::bugs::Bug;
+use super::capacitors::sizing;
 use super::cuttable::{Cuttable, PoweredDevice};
-use super::dump::{Dump, Sizing, sizing};
+use super::dump::Sizing;
+use super::outcome::{Outcome, comes_back_by, outcome};
 use super::remains::Remains;
-use super::scans::Scans;
-use super::trial::{Cost, InFiles, InHost, Powered, Silence, come_back_by};
+use super::scans::{Scans, come_back_by};
+use super::trial::{InFiles, InHost, Powered};
 use super::witness::Witness;
 use crate::config::{Config, Cuts, PowerCuts};
 use crate::connector::Workload;
@@ -99,31 +101,6 @@ pub struct Cut {
     /// The same of a second cut, during the recovery from the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<Again>,
-}
-
-/// What a cut leaves, and what comes back from it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Outcome {
-    /// Pages whose program was cut.
-    pub torn_pages: u32,
-    /// Whole pages that torn pages of the same cells have spoilt.
-    pub spoilt_pages: u32,
-    /// Blocks whose erase was cut.
-    pub half_erased_blocks: u32,
-    /// Units with the version that was written last.
-    pub kept_units: u32,
-    /// Units with an older version, or nothing, of which nothing newer was durable.
-    pub rolled_back_units: u32,
-    /// Units of which a durable version is lost with a spoilt page.
-    pub pair_lost_units: u32,
-    /// Units of which a durable version is lost in another way. Must be 0.
-    pub lost_units: u32,
-    /// What the recovery took.
-    #[serde(flatten)]
-    pub cost: Cost,
-    /// What capacitors did at the cut, if the drive has any. At a cut during a recovery they are not charged yet.
-    #[serde(flatten)]
-    pub dump: Option<Dump>,
 }
 
 /// The JSON schema (draft 7) of a cut: each figure with its meaning. Figures that only some cuts have are not required.
@@ -384,31 +361,6 @@ impl Cut {
             again: None,
         }
     }
-}
-
-/// What comes back from a cut.
-pub(super) fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
-    comes_back_by(remains, &mut Scans::default())
-}
-
-fn comes_back_by(remains: &Remains, scans: &mut Scans) -> Result<Outcome, Error> {
-    let (cost, back) = come_back_by(remains, scans)?;
-    outcome(remains, cost, &back)
-}
-
-pub(super) fn outcome(remains: &Remains, cost: Cost, back: &Powered<Silence>) -> Result<Outcome, Error> {
-    let recovered = remains.compare(back.drive());
-    Ok(Outcome {
-        torn_pages: remains.torn.len() as u32,
-        spoilt_pages: remains.spoilt.len() as u32,
-        half_erased_blocks: remains.half_erased.len() as u32,
-        kept_units: recovered.kept,
-        rolled_back_units: recovered.rolled_back,
-        pair_lost_units: recovered.lost_by_pairs,
-        lost_units: recovered.lost,
-        cost,
-        dump: remains.dump()?,
-    })
 }
 
 /// How far a run goes.

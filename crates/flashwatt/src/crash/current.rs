@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::device::spare::SpareAreas;
+use crate::recovery::spare::SpareAreas;
 use crate::shared::Shared;
 use crate::units::{Lpn, Ppn};
 

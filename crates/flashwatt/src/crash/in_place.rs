@@ -1,6 +1,7 @@
 //! A power cut of a drive in a simulation that goes on with it: [`crate::Drive::cut`].
 
-use super::campaign::{Cut, comes_back};
+use super::campaign::Cut;
+use super::outcome::comes_back;
 use super::witness::{Use, Witness};
 use crate::connector::{AtEnd, Device, Workload};
 use crate::kernel::{End, Sim};

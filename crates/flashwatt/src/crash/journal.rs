@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::device::Geometry;
-use crate::device::journal::{JournalPages, JournalRecord, Journaled};
+use crate::nand::Geometry;
+use crate::recovery::journal::{JournalPages, JournalRecord, Journaled};
 use crate::units::{BlockId, Ppn};
 
 /// Follows the journal.

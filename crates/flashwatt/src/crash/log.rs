@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::bugs::Bug;
-use crate::device::Geometry;
-use crate::device::checkpoint::Checkpoint;
-use crate::device::recovery_log::{LogPage, Logged};
+use crate::nand::Geometry;
+use crate::recovery::checkpoint::Checkpoint;
+use crate::recovery::log::{LogPage, Logged};
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// The pages of the recovery log that can be read.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::config::Config;
-use crate::device::Geometry;
-use crate::device::checkpoint::Checkpoint;
-use crate::device::map_pages::{MapContent, MapContents, MapLayout};
-use crate::device::spare::SpareAreas;
 use crate::firmware::Firmware;
 use crate::ftl::plan::MapWrite;
 use crate::ftl::{MapEntry, PlannedOp};
+use crate::nand::Geometry;
+use crate::recovery::checkpoint::Checkpoint;
+use crate::recovery::map_pages::{MapContent, MapContents, MapLayout};
+use crate::recovery::spare::SpareAreas;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// Follows the pages of a map on flash, if the drive has checkpoints that leave a part of the map to them.

@@ -5,7 +5,7 @@
 //! (`remains.rs`). The tests compare recoveries whose scan was skipped with ones that simulate all of it.
 
 use super::remains::Remains;
-use super::trial::{Powered, Silence};
+use super::trial::{Cost, Powered, Silence, until_recovered};
 use super::witness::{Use, Witness};
 use crate::connector::Agenda;
 use crate::error::Error;
@@ -80,4 +80,12 @@ impl Scan {
             }
         }
     }
+}
+
+/// As [`come_back`](super::come_back), of one of many cuts of a drive: they share the scan of its spare areas.
+///
+/// # Errors
+/// As [`come_back`](super::come_back).
+pub fn come_back_by(remains: &Remains, scans: &mut Scans) -> Result<(Cost, Powered<Silence>), Error> {
+    until_recovered(scans.come_back(remains, Use::LookedAt)?)
 }

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::bugs::Bug;
 use super::cuttable::{Cuttable, PoweredDevice};
 use super::remains::{Recovered, Remains};
-use super::scans::Scans;
 use super::submitter::{Account, Submitter, Units};
 use super::witness::{Use, Witness};
 use crate::config::Config;
@@ -349,15 +348,8 @@ pub fn come_back(remains: &Remains) -> Result<(Cost, Powered<Silence>), Error> {
     until_recovered(Powered::recovering(remains))
 }
 
-/// As [`come_back`], of one of many cuts of a drive: they share the scan of its spare areas.
-///
-/// # Errors
-/// As [`come_back`].
-pub fn come_back_by(remains: &Remains, scans: &mut Scans) -> Result<(Cost, Powered<Silence>), Error> {
-    until_recovered(scans.come_back(remains, Use::LookedAt)?)
-}
-
-fn until_recovered(powered: Powered<Silence>) -> Result<(Cost, Powered<Silence>), Error> {
+/// Simulates until a recovery has ended. Returns what it took.
+pub(super) fn until_recovered(powered: Powered<Silence>) -> Result<(Cost, Powered<Silence>), Error> {
     let (powered, recovery_ns) = powered.until_recovered()?;
     Ok((cost(powered.drive(), recovery_ns), powered))
 }

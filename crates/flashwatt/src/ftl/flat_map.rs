@@ -1,9 +1,9 @@
 //! The whole map in one table.
 
 use crate::blocks::StartPages;
-use crate::device::Geometry;
-use crate::device::spare::Found;
 use crate::mem::{FlatTable, advise_huge, prefetch, sparse};
+use crate::nand::Geometry;
+use crate::recovery::scan::Found;
 use crate::units::{Lpn, Ppn};
 
 /// The physical address of each logical page.

@@ -15,12 +15,13 @@ pub mod schemes;
 
 use crate::blocks::BlockTable;
 use crate::connector::Extent;
-use crate::device::spare::{Found, Ties};
-use crate::device::{Array, Geometry, Pace, WearView};
 use crate::error::Error;
+use crate::nand::{Array, Geometry, Pace, WearView};
 pub use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::progress::Watch;
+use crate::recovery::scan::Found;
+use crate::recovery::spare::Ties;
 use crate::rng::Rng;
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 pub use paged::{Allocation, Frontiers};

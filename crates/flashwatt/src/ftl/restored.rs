@@ -1,7 +1,7 @@
 //! The state from which a translation layer restores itself: blocks and flash of a snapshot, and the owners of blocks.
 
 use crate::blocks::{BlockState, BlockTable};
-use crate::device::Array;
+use crate::nand::Array;
 use crate::persist::{Flaw, require};
 use crate::units::{BlockId, DieId};
 

@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Ftl;
-use crate::device::Geometry;
-use crate::device::settings::{BlockStripe, Nand};
 use crate::gc::Gc;
 use crate::models::mapping_memory::Tables;
+use crate::nand::Geometry;
+use crate::nand::settings::{BlockStripe, Nand};
 use crate::settings::Checker;
 use crate::wear::Wear;
 

@@ -7,7 +7,7 @@
 //! and the window holds a part of a wave, or collection falls behind.
 
 use crate::accounts::SsdFigures;
-use crate::device::Geometry;
+use crate::nand::Geometry;
 use crate::operation::{Cause, OpKind};
 
 /// Standard deviations up to which a difference may be chance.

@@ -27,10 +27,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
-use crate::device::Array;
 use crate::error::{Error, Fault, Place};
 use crate::firmware::Firmware;
 use crate::ftl::{PlanNumber, RestoredDrive};
+use crate::nand::Array;
 use crate::output::{Aside, io_error};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::progress::Watch;

@@ -6,8 +6,8 @@ use crate::cache::WriteBuffer;
 use crate::cache::settings;
 use crate::cache::write_buffer::{Content, NextEntry};
 use crate::connector::Extent;
-use crate::device::Geometry;
 use crate::ftl::{Ftl, Grain, PlanNumber};
+use crate::nand::Geometry;
 use crate::units::{EntryId, Lpn, Nanos, RequestId};
 
 /// Batches for each die that may be under way.

@@ -19,17 +19,17 @@ use std::hint::cold_path;
 
 use super::Ssd;
 use super::batches::{Batch, Buffered};
-use super::journal::Appended;
+use super::recovery::journal::Appended;
 use crate::cache::WriteBuffer;
 use crate::cache::write_buffer::Bytes;
 use crate::connector::{Cx, Extent, RequestKind};
 use crate::controller::EndedOp;
-use crate::device::Geometry;
-use crate::device::journal::JournalRecord;
 use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber};
+use crate::nand::Geometry;
 use crate::operation::{Cause, OpKind};
 use crate::probe::{BufferEvent, Probe, Purpose};
+use crate::recovery::journal::JournalRecord;
 use crate::units::{EntryId, Lpn, Nanos, RequestId, SECTOR_BYTES};
 
 const NO_BUFFER: &str = "only drives with a write buffer come here";

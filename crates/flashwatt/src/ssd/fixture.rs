@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::controller::settings::{BusOrder, Controller};
-use crate::device::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
-use crate::device::{Geometry, Reserves};
 use crate::ftl::{Options, Setup};
 use crate::gc::{self, Gc, GcPolicy};
+use crate::nand::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::nand::{Geometry, Reserves};
 use crate::settings::{Checker, KeySource, Node};
 use crate::wear::{self, Wear};
 use crate::{controller, ftl};

@@ -8,10 +8,10 @@
 use super::Ssd;
 use super::requests::set_link;
 use crate::connector::{Cx, Extent, Request};
-use crate::device::Geometry;
 use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber, PlannedOp};
 use crate::mem::FlatTable;
+use crate::nand::Geometry;
 use crate::operation::{Cause, OpKind};
 use crate::probe::Probe;
 use crate::units::{Ppn, RequestId};

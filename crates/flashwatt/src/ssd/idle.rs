@@ -11,9 +11,9 @@ use super::settings::Settings;
 use super::{NO_SEAT, Ssd};
 use crate::connector::Cx;
 use crate::controller::EndedOp;
-use crate::device::Geometry;
 use crate::firmware::Firmware;
 use crate::ftl::IdlePace;
+use crate::nand::Geometry;
 use crate::probe::{Probe, Purpose};
 use crate::units::RequestId;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::settings::HostLink;
+use crate::nand::settings::HostLink;
 use crate::units::{Nanos, RequestId};
 
 /// The link.

@@ -6,7 +6,7 @@ use std::slice;
 use super::Ssd;
 use crate::connector::{Completion, Cx, Extent, Request, RequestKind, Tag};
 use crate::controller::EndedOp;
-use crate::device::Geometry;
+use crate::nand::Geometry;
 use crate::operation::OpKind;
 use crate::probe::{Probe, Purpose, RequestRecord};
 use crate::units::{Lpn, Nanos, RequestId};

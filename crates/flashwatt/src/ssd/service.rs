@@ -4,8 +4,8 @@ use super::settings::Settings;
 use super::{NO_SEAT, Ssd};
 use crate::connector::{Cx, Extent};
 use crate::controller::{Controller, EndedOp};
-use crate::device::Geometry;
 use crate::firmware::Firmware;
+use crate::nand::Geometry;
 use crate::probe::Probe;
 use crate::units::RequestId;
 
@@ -21,7 +21,7 @@ use crate::units::RequestId;
 /// - **Draining**: after the host's last request `Ssd::draining` is true. The run ends when no request is left and the write buffer is
 ///   empty, whatever services have still to do. So a service begins nothing then that no request waits for, and no promise of the drive
 ///   depends on work that a request does not wait for.
-/// - **Blocks** of its own come from a row of [`crate::device::reserve::Reserve`]; the service alone programs and erases them.
+/// - **Blocks** of its own come from a row of [`crate::nand::reserve::Reserve`]; the service alone programs and erases them.
 /// - While a function with the drive runs, the drive does not have the service: what the function calls must not look for it.
 pub(super) trait Service: Sized {
     /// The owner of its operations.

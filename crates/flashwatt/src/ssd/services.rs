@@ -9,10 +9,10 @@
 
 use std::hint::cold_path;
 
-use super::backups::Backups;
 use super::idle::IdleWork;
-use super::journal::Journal;
-use super::recovery_log::RecoveryLog;
+use super::recovery::backups::Backups;
+use super::recovery::journal::Journal;
+use super::recovery::log::RecoveryLog;
 use super::service::Service;
 use super::settings::Settings;
 use super::{NO_SEAT, Ssd};

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::settings::WriteBuffer;
 use crate::controller::settings::Controller;
-use crate::device::settings::Device;
 use crate::ftl;
 use crate::gc::Gc;
+use crate::nand::settings::Device;
 use crate::ssd_energy::settings::Energy;
 use crate::wear::Wear;
 

@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 
 use flashwatt::config::{self, Config};
 use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
-use flashwatt::device::Array;
 use flashwatt::energy::Series;
 use flashwatt::error::Error;
 use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind};
+use flashwatt::nand::Array;
 use flashwatt::probe::{OpFacts, OpRecord, Probe, RequestRecord};
 use flashwatt::run::StartState;
 use flashwatt::ssd_energy::ledger::OpTimes;

@@ -4,9 +4,9 @@
 
 use flashwatt::blocks::BlockState;
 use flashwatt::connector::{Extent, Request, RequestKind};
-use flashwatt::device::{Array, Geometry};
 use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind, PlannedOp};
+use flashwatt::nand::{Array, Geometry};
 use flashwatt::units::{BlockId, DieId, Lpn, OpId, Ppn};
 
 /// What the host knows of a drive: which logical pages it has written, and which version of each it wrote last.

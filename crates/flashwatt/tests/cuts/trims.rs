@@ -5,8 +5,8 @@ use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, TRANSFER};
 use crate::common::{PROBE_DRIVE, load, play, request};
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::device::Reserve;
 use flashwatt::ftl::{Cause, OpKind};
+use flashwatt::nand::Reserve;
 use flashwatt::units::Nanos;
 
 /// The probe drive with one die and a recovery log. An area of the log takes four pages, so each is one block of eight.

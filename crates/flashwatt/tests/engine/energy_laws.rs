@@ -11,12 +11,12 @@ use crate::common::{
     self, PAGE, PRESETS, US, assert_close, briefly_mixed, mixed, play, preset, read, run_plain, tier, write,
 };
 use flashwatt::config::{Config, Precondition};
-use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
 use flashwatt::energy::meter::Reading;
 use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::kernel::Sim;
+use flashwatt::nand::{Array, Geometry};
 use flashwatt::ssd::Ssd;
 use flashwatt::ssd_energy::ledger::{Ledger, OpTimes};
 use flashwatt::ssd_energy::price::price;

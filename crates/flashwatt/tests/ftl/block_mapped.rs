@@ -8,9 +8,9 @@ use crate::common::{
 use flashwatt::Report;
 use flashwatt::config::Config;
 use flashwatt::connector::{Request, RequestKind};
-use flashwatt::device::{Array, Geometry};
 use flashwatt::firmware::Firmware;
 use flashwatt::ftl::{Cause, Merges, OpKind};
+use flashwatt::nand::{Array, Geometry};
 use flashwatt::rng::Rng;
 use flashwatt::units::{BlockId, Nanos};
 

@@ -4,10 +4,10 @@
 use crate::common::{preset, run_plain};
 use flashwatt::Report;
 use flashwatt::blocks::BlockState;
-use flashwatt::device::{Array, Geometry};
 use flashwatt::energy::Series;
 use flashwatt::firmware::Firmware;
 use flashwatt::kernel::Sim;
+use flashwatt::nand::{Array, Geometry};
 use flashwatt::probe::{Probe, Purpose};
 use flashwatt::ssd::Ssd;
 use flashwatt::units::BlockId;

@@ -5,8 +5,8 @@ use crate::common::{PAGE, half_write, play, preset, read, request, write};
 use flashwatt::Report;
 use flashwatt::config::Config;
 use flashwatt::connector::RequestKind;
-use flashwatt::device::{Array, FlashAddress, Geometry};
 use flashwatt::ftl;
+use flashwatt::nand::{Array, FlashAddress, Geometry};
 use flashwatt::units::{Nanos, OpId, Ppn};
 
 /// Pages of a block.

@@ -2,7 +2,7 @@
 
 use super::super::raw;
 use super::{MB_S, NS_MAX, rate_or_none};
-use crate::device::settings::Timing;
+use crate::nand::settings::Timing;
 use crate::settings::{Checker, Field, field};
 use crate::ssd_energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,

@@ -2,7 +2,7 @@
 
 use crate::config::raw::{self, Raw};
 use crate::config::{Flashsim, PartialPages, Replay};
-use crate::device::settings::PairedPages;
+use crate::nand::settings::PairedPages;
 use crate::settings::{Checker, field};
 use crate::ssd::settings::TrimRecords;
 use crate::units::SECTOR_BYTES;

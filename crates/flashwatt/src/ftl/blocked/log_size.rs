@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::device::Geometry;
 use crate::ftl::{DriveSize, Room};
+use crate::nand::Geometry;
 use crate::settings::{Checker, Field};
 
 /// Default fraction of the blocks that the log has (Park et al. 2011: "approximately 5 %").

@@ -1,10 +1,10 @@
 //! Log blocks that belong to one logical block each: at most one for a logical block, with a quota on each die, in order of use.
 
 use super::data_blocks::Lbn;
-use crate::device::Geometry;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::list::{Links, List};
 use crate::mem::FlatTable;
+use crate::nand::Geometry;
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Lpn};
 

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use crate::device::Geometry;
 use crate::ftl::plan::Plan;
+use crate::nand::Geometry;
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::DieId;
 

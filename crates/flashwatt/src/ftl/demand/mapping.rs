@@ -5,8 +5,6 @@ use std::hint::cold_path;
 use super::cmt::{Cmt, EvictionOrder};
 use super::options::Settings;
 use super::translation::{MapShare, TranslationPages};
-use crate::device::Geometry;
-use crate::device::recovery_log::LISTED_ENTRY_BYTES;
 use crate::ftl::flat_map::FlatMap;
 use crate::ftl::paged::pages::Owner;
 use crate::ftl::plan::{MapEntry, MapNotes, MapWrite, Plan, PlanIndex, PlanNumber};
@@ -14,8 +12,10 @@ use crate::ftl::scheme::flat_map_bytes;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
 use crate::mem::FlatTable;
+use crate::nand::Geometry;
 use crate::operation::Cause;
 use crate::persist::{Flaw, StateReader, StateWriter};
+use crate::recovery::checkpoint::LISTED_ENTRY_BYTES;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Bytes of an entry of the global translation directory: one flash address.

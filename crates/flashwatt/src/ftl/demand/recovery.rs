@@ -10,10 +10,10 @@
 use super::Demand;
 use super::cmt::EvictionOrder;
 use crate::blocks::BlockTable;
-use crate::device::Array;
-use crate::device::spare::Found;
 use crate::ftl::Context;
 use crate::ftl::plan::Plan;
+use crate::nand::Array;
+use crate::recovery::scan::Found;
 use crate::units::{BlockId, DieId, Ppn};
 
 /// Translation pages of a piece of work.

@@ -8,15 +8,15 @@
 //! pages and copies; the last free block of the share is reserved for copies (law 6g).
 
 use crate::blocks::{BlockState, BlockTable};
-use crate::device::spare::Found;
-use crate::device::{Array, Geometry, Reserve};
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, DriveSize, Setup};
 use crate::mem::FlatTable;
+use crate::nand::{Array, Geometry, Reserve};
 use crate::operation::{Cause, OpKind};
 use crate::persist::{Flaw, StateReader, StateWriter, require};
+use crate::recovery::scan::Found;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Largest number of copies: the original and replicas.

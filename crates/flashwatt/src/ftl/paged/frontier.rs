@@ -1,8 +1,8 @@
 //! Write frontiers, and the sources of a copy.
 
 use crate::blocks::BlockState;
-use crate::device::Geometry;
 use crate::ftl::{Claims, RestoredDrive};
+use crate::nand::Geometry;
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::units::{BlockId, DieId, Ppn};
 

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Allocation;
-use crate::device::{DieSet, Pace};
+use crate::nand::{DieSet, Pace};
 use crate::operation::OpKind;
 use crate::rng::Rng;
 use crate::units::{DieId, Nanos};

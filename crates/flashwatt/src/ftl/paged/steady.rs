@@ -11,10 +11,10 @@ use super::Allocation;
 use super::pages::Pages;
 use super::phases::{Phase, Phases, Rules, Victim, WAVES};
 use crate::blocks::{BlockTable, Scatter};
-use crate::device::{Array, Geometry, Pace};
 use crate::error::Error;
 use crate::ftl::flat_map::FlatMap;
 use crate::mem::prefetch;
+use crate::nand::{Array, Geometry, Pace};
 use crate::progress::Watch;
 use crate::rng::Rng;
 use crate::units::{DieId, Lpn};
@@ -359,7 +359,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::settings::Device;
+    use crate::nand::settings::Device;
     use crate::ssd::fixture::{Heeded, Shape, device};
 
     #[test]

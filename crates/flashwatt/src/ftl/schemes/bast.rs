@@ -19,10 +19,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
 use crate::ftl::blocked::pairs::{self, PairRules, Pairs, Probe, Replacement};
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
+use crate::nand::Geometry;
 use crate::settings::{Checker, field};
 
 /// `[ftl.bast]`

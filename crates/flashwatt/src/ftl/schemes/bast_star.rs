@@ -8,10 +8,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::Geometry;
 use crate::ftl::blocked::log_size::LOG_FRACTION;
 use crate::ftl::blocked::pairs::{self, PairRules, Pairs, Probe};
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
+use crate::nand::Geometry;
 use crate::settings::{Checker, field};
 
 /// Fraction of the log blocks in use at which the authors' code merges one for another logical block.

@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connector::Extent;
-use crate::device::Geometry;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, OnDataBlocks};
 use crate::ftl::plan::Plan;
 use crate::ftl::{Context, DriveSize, Room, Scheme, Setup};
 use crate::models::mapping_memory::Tables;
+use crate::nand::Geometry;
 use crate::settings::Checker;
 use crate::units::Lpn;
 

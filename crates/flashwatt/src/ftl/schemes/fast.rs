@@ -21,11 +21,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::BlockTable;
-use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::LogSize;
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::models::mapping_memory::Tables;
+use crate::nand::Geometry;
 use crate::settings::{Checker, field};
 use crate::units::BlockId;
 

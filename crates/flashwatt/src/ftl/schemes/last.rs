@@ -26,13 +26,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::BlockTable;
-use crate::device::Geometry;
 use crate::ftl::blocked::log_blocks::{LogFtl, LogPolicy};
 use crate::ftl::blocked::log_size::{LogSize, Quota};
 use crate::ftl::scheme::flat_map_bytes;
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::mem::FlatTable;
 use crate::models::mapping_memory::Tables;
+use crate::nand::Geometry;
 use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::settings::{Checker, field};
 use crate::units::{BlockId, Ppn};

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::scheme::schemes;
 use super::{DriveSize, Ftl, Room, Scheme};
-use crate::device::Geometry;
 use crate::ftl::Setup;
 use crate::models::mapping_memory::Tables;
+use crate::nand::Geometry;
 use crate::registry::Entry;
 use crate::settings::Checker;
 

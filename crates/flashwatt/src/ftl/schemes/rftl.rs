@@ -16,13 +16,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::dftl::recency;
-use crate::device::Geometry;
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
 use crate::ftl::demand::mapping::Mapping;
 use crate::ftl::demand::options::{self, Cache, Defaults};
 use crate::ftl::plan::{BusyBy, ReplicaChoice};
 use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
+use crate::nand::Geometry;
 use crate::settings::{Checker, field};
 
 options::options! {

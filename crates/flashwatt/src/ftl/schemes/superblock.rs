@@ -32,14 +32,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connector::Extent;
-use crate::device::Geometry;
-use crate::device::settings::BlockStripe;
 use crate::ftl::blocked::data_blocks::{DataBlocks, ENTRY_BYTES, Lbn, OnDataBlocks};
 use crate::ftl::blocked::log_size::{self, LOG_FRACTION};
 use crate::ftl::blocked::own_logs::OwnLogs;
 use crate::ftl::blocked::pairs;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, Context, DriveSize, IdlePace, RestoredDrive, Room, Scheme, Setup};
+use crate::nand::Geometry;
+use crate::nand::settings::BlockStripe;
 use crate::operation::Cause;
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::settings::{Checker, field};

@@ -20,7 +20,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::Geometry;
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::{Cmt, EvictionOrder};
 use crate::ftl::demand::mapping::Mapping;
@@ -28,6 +27,7 @@ use crate::ftl::demand::options::{self, Defaults};
 use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
 use crate::list::{Links, List};
 use crate::mem::FlatTable;
+use crate::nand::Geometry;
 use crate::persist::{Flaw, StateReader, StateWriter, require};
 use crate::settings::{Checker, field};
 use crate::units::Lpn;

@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 
 use super::{DataBlocks, Lbn, OnDataBlocks};
 use crate::blocks::BlockTable;
-use crate::device::Array;
-use crate::device::spare::Found;
 use crate::ftl::Context;
 use crate::ftl::plan::Plan;
+use crate::nand::Array;
 use crate::operation::Cause;
+use crate::recovery::scan::Found;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// What is left to do.
@@ -186,12 +186,13 @@ impl DataBlocks {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crate::device::settings::ProgramOrder;
-    use crate::device::spare::{Flash, Found, Spare, SpareAreas, Ties};
-    use crate::device::{Array, Geometry};
     use crate::firmware::Firmware;
     use crate::ftl::PlanNumber;
+    use crate::nand::settings::ProgramOrder;
+    use crate::nand::{Array, Geometry};
     use crate::operation::OpKind;
+    use crate::recovery::scan::{Flash, Found};
+    use crate::recovery::spare::{Spare, SpareAreas, Ties};
     use crate::ssd::fixture::{Heeded, Shape, ftl, geometry};
     use crate::units::{BlockId, Lpn, Ppn};
 

@@ -2,8 +2,8 @@
 
 use super::Pages;
 use crate::blocks::{BlockState, BlockTable};
-use crate::device::Array;
 use crate::ftl::paged::frontier::Frontier;
+use crate::nand::Array;
 use crate::units::{BlockId, DieId};
 
 impl Pages {

@@ -1,6 +1,6 @@
 //! Blocks kept for the content of the write buffer, which capacitors bring to flash at a power cut.
 
-use super::Geometry;
+use crate::nand::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// A unit of the write buffer on flash, as the spare area of its page describes it.

@@ -1,5 +1,5 @@
 //! The recovery log: what the drive writes to flash so that it comes back after a power cut as the host was promised
-//! ([`crate::device::recovery_log`] has its layout).
+//! ([`crate::recovery::log`] has its layout).
 //!
 //! A trim is noted in memory. A page of records is programmed when it is full, or when a flush waits for it; the flush completes when
 //! the trims before it are on flash. One page is programmed at a time. A unit that has been trimmed stays noted until a snapshot finds
@@ -11,23 +11,21 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeSet, VecDeque};
 
-use super::Ssd;
-use super::service::Service;
-use super::settings::Settings;
 use crate::connector::{Cx, Extent};
 use crate::controller::EndedOp;
-use crate::device::recovery_log::{
-    LISTED_ENTRY_BYTES, LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_bytes, checkpoint_pages,
-    records_per_page,
-};
-use crate::device::{Geometry, Reserve};
 use crate::firmware::Firmware;
+use crate::nand::{Geometry, Reserve};
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
+use crate::recovery::checkpoint::{LISTED_ENTRY_BYTES, checkpoint_bytes};
+use crate::recovery::log::{LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_pages, records_per_page};
+use crate::ssd::Ssd;
+use crate::ssd::service::Service;
+use crate::ssd::settings::Settings;
 use crate::units::{BlockId, Lpn, RequestId};
 
 /// The log of a drive.
-pub(super) struct RecoveryLog {
+pub(in crate::ssd) struct RecoveryLog {
     areas: LogAreas,
     /// The area that takes the next page, and the number of that page in it.
     area: usize,

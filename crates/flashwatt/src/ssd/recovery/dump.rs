@@ -1,13 +1,13 @@
 //! The content of the write buffer on its way to flash at a power cut, and back from there or from the journal when the power has
 //! returned.
 
-use super::Ssd;
-use super::recovery::Step;
+use super::Step;
 use crate::cache::write_buffer::Kept;
-use crate::device::Reserve;
-use crate::device::dump::DumpedUnit;
+use crate::nand::Reserve;
 use crate::operation::Cause;
 use crate::probe::Probe;
+use crate::recovery::dump::DumpedUnit;
+use crate::ssd::Ssd;
 use crate::units::Ppn;
 
 impl<P: Probe> Ssd<P> {
@@ -22,14 +22,14 @@ impl<P: Probe> Ssd<P> {
         self.buffered.as_ref().map(|buffered| buffered.buffer.kept()).unwrap_or_default()
     }
 
-    pub(super) fn plan_dump(&mut self, pages: &[Ppn]) {
+    pub(in crate::ssd) fn plan_dump(&mut self, pages: &[Ppn]) {
         for &page in pages {
             self.firmware.plan.program(page, Cause::Host, None);
         }
     }
 
     /// Plans reads of the pages with the content of the write buffer.
-    pub(super) fn plan_reads_of(&mut self, dumped: &[DumpedUnit]) {
+    pub(in crate::ssd) fn plan_reads_of(&mut self, dumped: &[DumpedUnit]) {
         let mut pages: Vec<Ppn> = dumped.iter().map(|unit| unit.ppn).collect();
         pages.dedup_by_key(|ppn| self.geometry.page_of(*ppn));
         for page in pages {
@@ -38,7 +38,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Puts content into the empty write buffer, as much as it has room for. All of it is to leave. Returns the number of units.
-    pub(super) fn fill_buffer(&mut self, dumped: &[DumpedUnit]) -> usize {
+    pub(in crate::ssd) fn fill_buffer(&mut self, dumped: &[DumpedUnit]) -> usize {
         let Some(buffered) = &mut self.buffered else { return 0 };
         let taken = dumped.len().min(buffered.buffer.capacity() as usize);
         for unit in &dumped[..taken] {
@@ -53,7 +53,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Plans erases of the blocks that held the content of the write buffer.
-    pub(super) fn plan_erases_of_dumped(&mut self) {
+    pub(in crate::ssd) fn plan_erases_of_dumped(&mut self) {
         for &block in &self.firmware.reserved[Reserve::Dump] {
             if self.flash.array.planned_pages(block) > 0 {
                 self.firmware.plan.erase(self.geometry.first_ppn(block), Cause::Host);

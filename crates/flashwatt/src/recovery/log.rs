@@ -13,16 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
-use super::{Array, Geometry};
+use crate::nand::{Array, Geometry};
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// Bytes of a record.
 const RECORD_BYTES: u32 = 16;
 /// Bytes of a page for its kind, its number and the version of a snapshot.
 const HEADER_BYTES: u32 = 16;
-
-/// Bytes of an entry of a map on flash in a checkpoint: a logical page and its address.
-pub const LISTED_ENTRY_BYTES: u64 = 8;
 
 /// What a page of the log holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,12 +95,6 @@ pub struct LogSize {
     pub has_records: bool,
     /// Bytes of a checkpoint; 0 without.
     pub checkpoint_bytes: u128,
-}
-
-/// Bytes of a checkpoint: the tables of the translation layer, and for each block how far it is programmed (2 bytes) and its valid
-/// units (2 bytes).
-pub fn checkpoint_bytes(tables_bytes: u128, blocks: u128) -> u128 {
-    tables_bytes + 4 * blocks
 }
 
 /// Pages that a checkpoint takes.
@@ -192,6 +183,7 @@ impl LogAreas {
 
 #[cfg(test)]
 mod tests {
+    use super::super::checkpoint::checkpoint_bytes;
     use super::*;
 
     /// 27,306 units of 4 KiB: one page has 4,080 × 8 bits. With a page of records that is 2 pages, and twice that an area.

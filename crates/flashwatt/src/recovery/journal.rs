@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::dump::DumpedUnit;
-use super::{Geometry, Reserve};
+use crate::nand::{Geometry, Reserve};
 use crate::units::{BlockId, Lpn, Ppn, SECTOR_BYTES};
 
 /// Bytes that describe a record in a page with parts of units.

@@ -1,5 +1,5 @@
 //! The journal of the write buffer (`write_buffer.protection = "journal"`): what the host writes is appended to flash, and the write is
-//! acknowledged when it is there ([`crate::device::journal`] has the layout).
+//! acknowledged when it is there ([`crate::recovery::journal`] has the layout).
 //!
 //! A unit that a write brings into the buffer is a *record*. Records fill a page in their order. The page is programmed when it is
 //! full, when its first record has waited for its time, or when a flush or a forced write asks for it. So a write waits for the pages
@@ -12,22 +12,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::service::Service;
-use super::settings::Settings;
-use super::{NO_SEAT, Ssd};
 use crate::cache::write_buffer::Parts;
 use crate::connector::Cx;
 use crate::controller::EndedOp;
-use crate::device::journal::{JournalRecord, PageContent, PageLayout, rows};
-use crate::device::{Geometry, Reserve};
 use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber};
+use crate::nand::{Geometry, Reserve};
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
+use crate::recovery::journal::{JournalRecord, PageContent, PageLayout, rows};
+use crate::ssd::service::Service;
+use crate::ssd::settings::Settings;
+use crate::ssd::{NO_SEAT, Ssd};
 use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 
 /// The journal of a drive.
-pub(super) struct Journal {
+pub(in crate::ssd) struct Journal {
     layout: PageLayout,
     /// Longest time in ns for which a page waits for more records.
     max_ns: Nanos,
@@ -291,7 +291,7 @@ fn is_covered(records: &[Counting], at: usize, count: impl Fn(&Counting) -> bool
 }
 
 /// What a write appends to the journal.
-pub(super) struct Appended {
+pub(in crate::ssd) struct Appended {
     /// The entry of the buffer that the write goes into.
     pub entry: EntryId,
     /// The write.

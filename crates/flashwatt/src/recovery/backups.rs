@@ -3,7 +3,7 @@
 //!
 //! Of these blocks the lower pages alone are programmed, so that no torn page among them spoils another one.
 
-use super::Geometry;
+use crate::nand::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// A unit that a recovery brings back from a backup.

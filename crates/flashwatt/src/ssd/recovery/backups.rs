@@ -11,20 +11,20 @@
 
 use std::collections::VecDeque;
 
-use super::service::Service;
-use super::settings::Settings;
-use super::{NO_SEAT, Ssd};
 use crate::connector::{Cx, Extent};
 use crate::controller::{Controller, EndedOp, Upper};
-use crate::device::backups::{BackedUp, pages};
-use crate::device::{Array, FlashAddress, Geometry, Reserve};
 use crate::firmware::Firmware;
+use crate::nand::{Array, FlashAddress, Geometry, Reserve};
 use crate::operation::{Cause, OpKind};
 use crate::probe::{Probe, Purpose};
+use crate::recovery::backups::{BackedUp, pages};
+use crate::ssd::service::Service;
+use crate::ssd::settings::Settings;
+use crate::ssd::{NO_SEAT, Ssd};
 use crate::units::{BlockId, DieId, Nanos, Ppn, RequestId};
 
 /// The backups of a drive.
-pub(super) struct Backups {
+pub(in crate::ssd) struct Backups {
     /// By die.
     rings: Vec<Ring>,
     /// The dies whose rings must be looked at.
@@ -300,7 +300,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Whether what is at an address is on flash, and no torn upper page can spoil it before something older is gone.
-    pub(super) fn is_safe(&self, ppn: Ppn) -> bool {
+    pub(in crate::ssd) fn is_safe(&self, ppn: Ppn) -> bool {
         let place = self.geometry.place(ppn);
         self.flash.array.is_programmed(place) && !self.controller.is_held(place)
     }
@@ -352,7 +352,7 @@ impl<P: Probe> Ssd<P> {
 
     /// Plans the copies that bring the backups of each die that a recovery needs onto one block, and changes the places of `units`.
     /// Returns the blocks to erase then.
-    pub(super) fn plan_gathering(&mut self, units: &mut [BackedUp]) -> (Vec<Ppn>, Vec<BlockId>) {
+    pub(in crate::ssd) fn plan_gathering(&mut self, units: &mut [BackedUp]) -> (Vec<Ppn>, Vec<BlockId>) {
         let Some(backups) = &mut self.services.backups else { return Default::default() };
         let (places, left) = backups.gathered(units, &self.geometry);
         let plan = &mut self.firmware.plan;
@@ -366,7 +366,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Plans reads of the backups of these units.
-    pub(super) fn plan_reads_of_backups(&mut self, units: &[BackedUp]) {
+    pub(in crate::ssd) fn plan_reads_of_backups(&mut self, units: &[BackedUp]) {
         let mut pages: Vec<Ppn> = units.iter().map(|unit| unit.page).collect();
         pages.sort_unstable();
         pages.dedup();
@@ -374,7 +374,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Writes a unit from its backup. Returns whether there was room for it, and the number of operations.
-    pub(super) fn restore(&mut self, unit: &BackedUp, now: Nanos) -> (bool, u32) {
+    pub(in crate::ssd) fn restore(&mut self, unit: &BackedUp, now: Nanos) -> (bool, u32) {
         let extent = Extent { first: unit.owner, pages: 1, request_pages: 1, head_partial: false, tail_partial: false };
         let found = self.firmware.write(&extent, &self.flash.array);
         let purpose = if found > 0 { Purpose::Restore(unit.owner, unit.version) } else { Purpose::Background };
@@ -384,7 +384,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// The blocks whose backups have been brought back, and which are to be erased.
-    pub(super) fn unpinned_backups(&mut self) -> Vec<BlockId> {
+    pub(in crate::ssd) fn unpinned_backups(&mut self) -> Vec<BlockId> {
         self.services.backups.as_mut().map(|backups| backups.unpinned()).unwrap_or_default()
     }
 }

@@ -1,13 +1,11 @@
-//! The spare areas of flash pages: what remains on flash beside the data, and what a scan of them finds after a power cut.
+//! The spare areas of flash pages: what remains on flash beside the data.
 //!
 //! Each map unit of a programmed page has an entry: its owner, the version of the owner's data, and the number of the
 //! program. Only runs that can be cut keep these entries, 16 bytes for each map unit.
 
 use std::collections::BTreeMap;
 
-use super::checkpoint::Checkpoint;
-use super::map_pages::{KeptPage, MapRead};
-use super::{Array, Geometry};
+use crate::nand::Geometry;
 use crate::shared::Shared;
 use crate::units::{BlockId, Lpn, Ppn};
 
@@ -85,12 +83,17 @@ pub struct SpareAreas(Shared<Packed>);
 impl SpareAreas {
     /// The spare areas of an erased drive.
     pub fn new(geometry: &Geometry) -> Self {
-        SpareAreas(Shared::filled(geometry.physical_units() as usize, Packed::NONE))
+        SpareAreas::of(geometry.physical_units() as usize)
     }
 
     /// No spare areas at all.
     pub(crate) fn none() -> Self {
-        SpareAreas(Shared::filled(0, Packed::NONE))
+        SpareAreas::of(0)
+    }
+
+    /// The spare areas of this number of erased map units.
+    pub(super) fn of(units: usize) -> Self {
+        SpareAreas(Shared::filled(units, Packed::NONE))
     }
 
     /// The entry of an address.
@@ -149,113 +152,16 @@ pub enum Ties {
     Source,
 }
 
-/// What a scan of all spare areas finds: the address of the newest version of each page.
-pub struct Found<'a> {
-    /// The spare areas.
-    pub areas: &'a SpareAreas,
-    /// Blocks that are not erased, but in which nothing can be read: their erase was cut, or all their pages are torn.
-    pub unreadable: Vec<BlockId>,
-    /// Blocks that are no concern of the translation layer: those kept for the content of the write buffer, and the recovery log.
-    pub kept_blocks: &'a [BlockId],
-    /// The checkpoint that the scan began with, if there is one.
-    checkpoint: Option<&'a Checkpoint>,
-    /// What was read of a map on flash, if that is kept.
-    map: Option<&'a MapRead>,
-    /// By owner: the address (+ 1); 0 for none.
-    newest: Vec<u32>,
-}
-
-/// What a scan has before it.
-#[derive(Clone, Copy)]
-pub struct Flash<'a> {
-    /// Which pages are programmed.
-    pub array: &'a Array,
-    /// Their spare areas, but for those of `kept_blocks`.
-    pub areas: &'a SpareAreas,
-    /// Blocks whose erase was cut.
-    pub half_erased: &'a [BlockId],
-    /// Blocks kept for the content of the write buffer, and the recovery log.
-    pub kept_blocks: &'a [BlockId],
-    /// Of trimmed units: what has a version up to this one is void.
-    pub trims: &'a BTreeMap<Lpn, u64>,
-    /// The checkpoint that it begins with, if there is one.
-    pub checkpoint: Option<&'a Checkpoint>,
-    /// What was read of a map on flash, if the checkpoint leaves a part of the map to that.
-    pub map: Option<&'a MapRead>,
-}
-
-impl<'a> Found<'a> {
-    /// Scans the spare areas of a drive: with a checkpoint those that have been programmed since. Torn pages hold nothing.
-    pub fn scan(flash: Flash<'a>, ties: Ties) -> Self {
-        let Flash { array, areas, half_erased, kept_blocks, trims, checkpoint, map } = flash;
-        let newest = newest(areas, ties, trims, checkpoint);
-        let mut found = Found { areas, newest, kept_blocks, checkpoint, map, unreadable: Vec::new() };
-        let is_unreadable = |block: &BlockId| {
-            let holds_nothing = || array.planned_pages(*block) > 0 && !found.holds_anything(*block, array.geometry());
-            !kept_blocks.contains(block) && (half_erased.contains(block) || holds_nothing())
-        };
-        found.unreadable = (0..array.geometry().blocks).map(BlockId).filter(is_unreadable).collect();
-        found
-    }
-
-    fn holds_anything(&self, block: BlockId, geometry: &Geometry) -> bool {
-        let first = geometry.first_ppn(block).0;
-        (first..first + geometry.units_per_block).any(|ppn| self.areas.readable(Ppn(ppn)).is_some())
-    }
-
-    /// The address of the newest version of a page, if any of its versions can be read.
-    pub fn newest(&self, owner: Lpn) -> Option<Ppn> {
-        self.newest.get(owner.idx()).and_then(|place| place.checked_sub(1)).map(Ppn)
-    }
-
-    /// Takes the address (+ 1; 0 for none) of the newest version of each page, by owner. Nothing is found after that.
-    pub(crate) fn take_newest(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.newest)
-    }
-
-    /// Whether the pages of the map on flash are kept.
-    pub fn has_map(&self) -> bool {
-        self.map.is_some()
-    }
-
-    /// What is kept of a page of the map on flash, if that is there.
-    pub fn map_page(&self, page: u32) -> Option<&KeptPage> {
-        self.map?.kept[page as usize].as_ref()
-    }
-
-    /// The owner of an address that holds the newest version of a page, be it there alone or not. An address that a checkpoint
-    /// does not show holds nothing: the next recovery would not find it either.
-    pub fn newest_version_at(&self, ppn: Ppn) -> Option<Lpn> {
-        let spare = self.areas.readable(ppn).filter(|spare| is_shown(self.checkpoint, ppn, spare))?;
-        let newest = self.areas.get(self.newest(spare.owner)?)?;
-        (newest.version == spare.version).then_some(spare.owner)
-    }
-
-    /// The owner of an address that can be read, and whether it is the newest version.
-    pub fn at(&self, ppn: Ppn) -> Option<(Lpn, bool)> {
-        let spare = self.areas.readable(ppn)?;
-        Some((spare.owner, self.newest(spare.owner) == Some(ppn)))
-    }
-
-    /// The number of the last program of a block; 0 if nothing in it can be read.
-    pub fn last_program(&self, block: BlockId, array: &Array) -> u64 {
-        let geometry = array.geometry();
-        let first = geometry.first_ppn(block).0;
-        let spares = (first..first + geometry.units_per_block).filter_map(|ppn| self.areas.get(Ppn(ppn)));
-        spares.map(|spare| spare.program).max().unwrap_or(0)
-    }
-}
-
 /// The address (+ 1) of the newest version of each page; 0 for none. Of trimmed units what has a version up to that of the trim is
-/// void. With a checkpoint only what a recovery looks at then counts.
+/// void. Only what `is_shown` counts.
 pub(super) fn newest(
     areas: &SpareAreas,
     ties: Ties,
     trims: &BTreeMap<Lpn, u64>,
-    checkpoint: Option<&Checkpoint>,
+    is_shown: impl Fn(Ppn, &Spare) -> bool,
 ) -> Vec<u32> {
     let mut newest: Vec<u32> = Vec::with_capacity(areas.0.len());
-    for (ppn, new) in areas.all_readable().filter(|(ppn, spare)| is_shown(checkpoint, *ppn, spare)) {
+    for (ppn, new) in areas.all_readable().filter(|(ppn, spare)| is_shown(*ppn, spare)) {
         if newest.len() <= new.owner.idx() {
             newest.resize(new.owner.idx() + 1, 0);
         }
@@ -267,11 +173,6 @@ pub(super) fn newest(
     }
     forget_trimmed(&mut newest, areas, trims);
     newest
-}
-
-/// Whether a recovery with this checkpoint, if any, looks at what is at an address.
-fn is_shown(checkpoint: Option<&Checkpoint>, ppn: Ppn, spare: &Spare) -> bool {
-    checkpoint.is_none_or(|checkpoint| checkpoint.shows(ppn, spare))
 }
 
 /// Removes the addresses of what was trimmed after it had been written.
@@ -319,21 +220,9 @@ mod tests {
         let all = [spare(0, 2, 1), spare(0, 3, 2), torn, spare(1, 1, 4), spare(1, 1, 3), None];
         let areas = SpareAreas(all.into_iter().map(|one| one.map_or(Packed::NONE, Packed::new)).collect());
         let none = BTreeMap::new();
-        let newest = |ties| super::newest(&areas, ties, &none, None);
+        let newest = |ties| super::newest(&areas, ties, &none, |_, _| true);
         let newest_of = |ties| [0, 1, 2].map(|owner| newest(ties).get(owner).copied().unwrap_or(0));
         assert_eq!(newest_of(Ties::Copy), [2, 4, 0]);
         assert_eq!(newest_of(Ties::Source), [2, 5, 0]);
-        let found = Found {
-            areas: &areas,
-            newest: newest(Ties::Copy),
-            kept_blocks: &[],
-            checkpoint: None,
-            map: None,
-            unreadable: Vec::new(),
-        };
-        assert_eq!(
-            [0, 1, 2, 5].map(|ppn| found.at(Ppn(ppn))),
-            [Some((Lpn(0), false)), Some((Lpn(0), true)), None, None]
-        );
     }
 }

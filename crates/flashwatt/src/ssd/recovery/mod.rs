@@ -7,24 +7,29 @@
 //! flash, or a journal holds it, it is read back and goes its usual way, and the blocks that held it are erased (`dump.rs`). No request
 //! is served until the end.
 
-use super::Ssd;
 use crate::accounts::ReadAccounts;
 use crate::connector::Cx;
 use crate::controller::Controller;
-use crate::device::backups::BackedUp;
-use crate::device::checkpoint::Reads;
-use crate::device::dump::DumpedUnit;
-use crate::device::recovery_log::LogFound;
 use crate::ftl::{Plan, PlanNumber};
 use crate::operation::Cause;
 use crate::probe::{Probe, Purpose};
+use crate::recovery::backups::BackedUp;
+use crate::recovery::dump::DumpedUnit;
+use crate::recovery::log::LogFound;
+use crate::recovery::reads::Reads;
+use crate::ssd::Ssd;
 use crate::units::{BlockId, DieId, Nanos, Ppn, RequestId};
+
+pub(in crate::ssd) mod backups;
+mod dump;
+pub(in crate::ssd) mod journal;
+pub(in crate::ssd) mod log;
 
 /// Pages of each die that are scanned in one piece of work. Between pieces all dies wait for the last one.
 const PAGES_AT_ONCE: usize = 256;
 
 /// What is left to do.
-pub(super) struct Recovery {
+pub(in crate::ssd) struct Recovery {
     step: Step,
     /// Operations of the piece under way that have not ended.
     remaining: u32,
@@ -65,7 +70,7 @@ pub(crate) struct Afterwards {
     pub reads: Option<Reads>,
 }
 
-pub(super) enum Step {
+pub(in crate::ssd) enum Step {
     /// Program these pages with the content of the write buffer: what capacitors do at a cut.
     Dump(Vec<Ppn>),
     /// Scan these pages of each die from this place on.
@@ -99,7 +104,7 @@ pub(super) enum Step {
 }
 
 /// What a scan reads, and what comes after it.
-pub(super) struct Scan {
+pub(in crate::ssd) struct Scan {
     /// The pages of each die; none for all.
     pages: Option<Vec<Vec<Ppn>>>,
     /// Pages of each die that are scanned when the log has been read, if that has not been done yet.
@@ -133,7 +138,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Lets a drive do one thing before it serves requests.
-    pub(super) fn begin_step(&mut self, step: Step) {
+    pub(in crate::ssd) fn begin_step(&mut self, step: Step) {
         let (waiting, dumped, journaled, backed_up) = Default::default();
         let (remaining, serves, waits_after_scan) = (0, false, false);
         self.begin(Recovery { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
@@ -198,7 +203,7 @@ impl<P: Probe> Ssd<P> {
 
     /// Whether a request must wait for the end of the recovery. If so, it is planned then. With the first request after that,
     /// collections that were cut go on.
-    pub(super) fn is_recovering(&mut self, id: RequestId) -> bool {
+    pub(in crate::ssd) fn is_recovering(&mut self, id: RequestId) -> bool {
         let Some(recovery) = &mut self.recovery else { return false };
         if !matches!(recovery.step, Step::Done(_)) {
             recovery.waiting.push(id);
@@ -218,7 +223,7 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// An operation of the recovery has ended.
-    pub(super) fn recovery_op_ended(&mut self) {
+    pub(in crate::ssd) fn recovery_op_ended(&mut self) {
         if let Some(recovery) = &mut self.recovery {
             recovery.remaining -= 1;
         }
@@ -226,7 +231,7 @@ impl<P: Probe> Ssd<P> {
 
     /// Called after all events of an instant: begins the next piece when the one before it has ended.
     #[inline(never)]
-    pub(super) fn settle_recovery(&mut self, cx: &mut Cx) {
+    pub(in crate::ssd) fn settle_recovery(&mut self, cx: &mut Cx) {
         let Some(mut recovery) = self.recovery.take() else { return };
         while recovery.remaining == 0 && self.goes_on(&recovery) {
             if let Step::Restore(at) = recovery.step

@@ -1,19 +1,12 @@
-//! The drive as hardware: how it is laid out, how long things take, what its flash holds.
+//! The flash of a drive as hardware: how it is laid out, how long things take, what it holds, and what it forbids.
 
 pub mod array;
-pub mod backups;
-pub mod checkpoint;
 mod die_set;
-pub mod dump;
 pub mod geometry;
-pub mod journal;
-pub mod map_pages;
 mod pace;
 pub mod phases;
-pub mod recovery_log;
 pub mod reserve;
 pub mod settings;
-pub mod spare;
 mod wear_view;
 
 pub use array::Array;
