@@ -73,6 +73,7 @@ fn same(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
+/// Turns an error of the system into one that names this file.
 pub(crate) fn io_error(path: &Path) -> impl Fn(io::Error) -> Error {
     let path = path.display().to_string();
     move |source| Error::Io { path: path.clone(), source }

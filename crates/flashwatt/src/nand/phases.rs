@@ -45,7 +45,9 @@ pub struct Course {
     pub whole_ns: Nanos,
     /// What a program of an upper page takes more.
     pub upper_ns: Nanos,
+    /// The stage that begins at the start.
     pub(crate) stage: OpStage,
+    /// The kind of the die's next event.
     pub(crate) event: EventKind,
 }
 

@@ -11,7 +11,9 @@ use crate::error::{Fault, Place};
 
 /// A key and its configured value.
 pub struct Field<T> {
+    /// The dotted key.
     pub key: String,
+    /// What was written, if anything.
     pub value: Option<T>,
 }
 

@@ -29,13 +29,17 @@ pub(crate) type Table = BTreeMap<String, Node>;
 /// A value and the place of its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
+    /// Where the key was written.
     pub place: Place,
+    /// The layer that it was written in.
     pub origin: KeySource,
+    /// The value.
     pub value: Value,
 }
 
 /// The values of TOML. Integers hold every literal that fits a `u64` or an `i64`.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // TOML's own names
 pub(crate) enum Value {
     Table(Table),
     Array(Vec<Node>),

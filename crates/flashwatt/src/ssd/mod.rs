@@ -50,7 +50,9 @@ pub use untimed::Untimed;
 pub struct Ssd<P: Probe> {
     geometry: Geometry,
     logical_bytes: u64,
+    /// The deciding half.
     pub(crate) firmware: Firmware,
+    /// The flash, with its accounts.
     pub(crate) flash: MeteredFlash<P>,
     controller: Controller,
     link: Link,

@@ -10,7 +10,10 @@ use crate::workload::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases};
 #[derive(Clone, Debug)]
 pub(crate) enum Clock {
     /// Closed loop: as soon as fewer than `queue_depth` requests are outstanding.
-    Closed { queue_depth: u64 },
+    Closed {
+        /// Requests under way at most.
+        queue_depth: u64,
+    },
     /// Open loop: at times that do not depend on completions.
     Open(Open),
 }
@@ -112,6 +115,7 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
+    /// Gaps drawn from this law.
     pub fn new(gap: Gap) -> Self {
         Gaps { gap, carry_ns: 0.0 }
     }

@@ -20,6 +20,7 @@ pub(crate) struct Uniform {
 }
 
 impl Uniform {
+    /// Places anywhere in a region.
     pub fn new(region: Region) -> Self {
         Uniform { region, slots: region.slots() }
     }
