@@ -9,7 +9,7 @@ use std::any::Any;
 use serde::Serialize;
 
 use super::device_rows::DeviceRows;
-use super::parts::{Columns, ComponentEnergies, PartTimes, Parts, PerState, StateId};
+use super::parts::{Columns, ComponentEnergies, PartTimes, Parts, PerState, STATES_MAX, StateId};
 use crate::mem;
 use crate::units::Nanos;
 
@@ -30,7 +30,10 @@ pub struct Bins {
     end_ns: Nanos,
     /// Part-nanoseconds in the open bin if no state changes before it ends. Sums count modulo 2^64.
     open: PerState<u64>,
-    closed: Vec<PerState<u64>>,
+    /// As `open` of the bins that have ended, one after the other: of each bin, the states that the device declares.
+    closed: Vec<u64>,
+    /// Number of states that the device declares.
+    states: usize,
     /// Work that parts had left at the end of the recording, in part-nanoseconds.
     owed: PartTimes,
     /// Automatic interval: adjacent bins are merged once there are this many.
@@ -90,7 +93,19 @@ impl Bins {
     pub fn new(interval_ns: Nanos, merge_at: Option<usize>) -> Self {
         let (open, closed, owed) = (PerState::default(), Vec::new(), PartTimes::default());
         let (start_ns, end_ns, is_full, rows) = (0, Nanos::MAX, false, None);
-        Bins { interval_ns, start_ns, end_ns, open, closed, owed, merge_at, is_full, rows }
+        let states = STATES_MAX;
+        Bins { interval_ns, start_ns, end_ns, open, closed, states, owed, merge_at, is_full, rows }
+    }
+
+    /// The device declares this number of states.
+    pub(super) fn declare(&mut self, states: usize) {
+        debug_assert!(self.closed.is_empty());
+        self.states = states.max(1);
+    }
+
+    /// Number of bins that have ended.
+    fn ended(&self) -> usize {
+        self.closed.len() / self.states
     }
 
     /// Length of a bin.
@@ -100,7 +115,7 @@ impl Bins {
 
     /// Whether there were more bins than [`BINS_MAX`], or than there is memory for; the later ones are lost.
     pub fn overflowed(&self) -> bool {
-        self.is_full || self.closed.len() as u64 > BINS_MAX
+        self.is_full || self.ended() as u64 > BINS_MAX
     }
 
     /// A part enters a state.
@@ -134,13 +149,13 @@ impl Bins {
     /// Advances to `now`: closes all bins that have ended.
     pub(super) fn advance(&mut self, now: Nanos, count: &PerState<u32>) {
         while self.end_ns <= now {
-            if self.closed.len() == self.closed.capacity() && !self.grow() {
+            if self.closed.capacity() - self.closed.len() < self.states && !self.grow() {
                 (self.is_full, self.end_ns) = (true, Nanos::MAX);
                 return;
             }
-            self.closed.push(self.open);
+            self.closed.extend_from_slice(&self.open[..self.states]);
             self.rows.iter_mut().for_each(|rows| rows.close(self.end_ns));
-            let carried = if self.merge_at.is_some_and(|at| self.closed.len() >= at) { self.merge() } else { None };
+            let carried = if self.merge_at.is_some_and(|at| self.ended() >= at) { self.merge() } else { None };
             if self.overflowed() {
                 self.end_ns = Nanos::MAX;
                 return;
@@ -152,22 +167,22 @@ impl Bins {
     /// Makes room for twice the bins, if there is memory for them, for what they are priced to, and for its text.
     #[cold]
     fn grow(&mut self) -> bool {
-        let (bins, more) = (self.closed.len(), self.closed.len().max(1024));
-        let each = 2 * size_of::<PerState<u64>>() + COMPONENTS * (size_of::<f64>() + NUMBER_BYTES);
+        let (bins, more) = (self.ended(), self.ended().max(1024));
+        let each = 2 * self.states * size_of::<u64>() + COMPONENTS * (size_of::<f64>() + NUMBER_BYTES);
         let has_room = |rows: &mut Box<dyn DeviceRows>| rows.grow(bins, more);
         mem::is_there(((bins + more) * each) as u64)
-            && self.closed.try_reserve_exact(more).is_ok()
+            && self.closed.try_reserve_exact(more * self.states).is_ok()
             && self.rows.as_mut().is_none_or(has_room)
     }
 
     /// The number of bins, if there was no memory for more.
     pub fn full_at(&self) -> Option<usize> {
-        self.is_full.then_some(self.closed.len())
+        self.is_full.then_some(self.ended())
     }
 
     /// Opens a bin, booked for its whole length with the states at `now`.
     fn open(&mut self, now: Nanos, held: PerState<u64>, count: &PerState<u32>) {
-        let bins = self.closed.len() as u64 + 1;
+        let bins = self.ended() as u64 + 1;
         self.end_ns = self.start_ns.saturating_add(bins.saturating_mul(self.interval_ns));
         self.open = held;
         for (sum, &count) in self.open.iter_mut().zip(count) {
@@ -178,11 +193,17 @@ impl Bins {
     /// Merges pairs of bins. An unpaired last bin goes into the bin that is opened next.
     fn merge(&mut self) -> Option<PerState<u64>> {
         self.interval_ns *= 2;
-        let carried = if self.closed.len() % 2 == 1 { self.closed.pop() } else { None };
-        let sum = |pair: &[PerState<u64>]| {
-            std::array::from_fn(|state| pair.iter().fold(0, |sum: u64, bin| sum.wrapping_add(bin[state])))
-        };
-        self.closed = self.closed.chunks(2).map(sum).collect();
+        let (states, pairs) = (self.states, self.ended() / 2);
+        let carried = (self.ended() % 2 == 1).then(|| {
+            let mut last = PerState::default();
+            last[..states].copy_from_slice(&self.closed[2 * pairs * states..]);
+            last
+        });
+        for (pair, state) in (0..pairs).flat_map(|pair| (0..states).map(move |state| (pair, state))) {
+            let first = 2 * pair * states + state;
+            self.closed[pair * states + state] = self.closed[first].wrapping_add(self.closed[first + states]);
+        }
+        self.closed.truncate(pairs * states);
         self.rows.iter_mut().for_each(|rows| rows.merge());
         carried
     }
@@ -198,13 +219,12 @@ impl Bins {
             *sum = sum.wrapping_sub(u64::from(count).wrapping_mul(self.end_ns - now));
         }
         self.end_ns = now;
-        if let Some(rows) = &mut self.rows {
-            rows.finish(now, now > self.start_ns + self.closed.len() as u64 * self.interval_ns);
-        }
+        let in_a_new_bin = now > self.open_start();
+        self.rows.iter_mut().for_each(|rows| rows.finish(now, in_a_new_bin));
     }
 
     fn open_start(&self) -> Nanos {
-        self.start_ns + self.closed.len() as u64 * self.interval_ns
+        self.start_ns + self.ended() as u64 * self.interval_ns
     }
 
     /// Of a finished recording, the length of the last bin if it is shorter than the others; else 0.
@@ -234,9 +254,9 @@ impl Bins {
     pub fn price(&self, parts: &Parts) -> PowerSeries {
         let mut power_w = parts.columns();
         let last_ns = self.last_ns();
-        let lengths = self.closed.iter().map(|bin| (bin, self.interval_ns));
-        for (bin, ns) in lengths.chain((last_ns > 0).then_some((&self.open, last_ns))) {
-            power_w.push(&parts.drawn(bin), |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
+        let lengths = self.closed.chunks_exact(self.states).map(|bin| (bin, self.interval_ns));
+        for (bin, ns) in lengths.chain((last_ns > 0).then_some((&self.open[..], last_ns))) {
+            power_w.push(&parts.drawn(bin.iter().copied()), |nw_ns| nw_ns as f64 * 1e-9 / ns as f64);
         }
         let owed_j = parts.energies(&self.owed);
         PowerSeries { interval_ns: self.interval_ns, start_ns: self.start_ns, power_w, owed_j, activity: None }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::parts::{Columns, Parts, PerState};
+use super::parts::{Columns, Parts, PerState, STATES_MAX};
 use crate::units::Nanos;
 
 /// The largest number of edges that are stored: a window is meant to be short.
@@ -13,9 +13,12 @@ pub const EDGES_MAX: usize = 1_000_000;
 pub struct Edges {
     from_ns: Nanos,
     until_ns: Nanos,
-    /// Number of parts in each state from a time on; the first entry is the state at the window's beginning. Empty
-    /// until [`Self::restart`].
-    levels: Vec<(Nanos, PerState<u32>)>,
+    /// Times of the edges; the first one is the window's beginning. Empty until [`Self::restart`].
+    times: Vec<Nanos>,
+    /// Number of parts in each state that the device declares, from each of these times on.
+    levels: Vec<u32>,
+    /// Number of states that the device declares.
+    states: usize,
     overflowed: bool,
 }
 
@@ -38,7 +41,7 @@ pub struct CurrentEdges {
 impl Edges {
     /// Records the measured part of the simulated time from `from_ns` to before `until_ns`.
     pub fn new(from_ns: Nanos, until_ns: Nanos) -> Self {
-        Edges { from_ns, until_ns, levels: Vec::new(), overflowed: false }
+        Edges { from_ns, until_ns, times: Vec::new(), levels: Vec::new(), states: STATES_MAX, overflowed: false }
     }
 
     /// Whether there were more edges than [`EDGES_MAX`]; the later ones are lost.
@@ -46,20 +49,35 @@ impl Edges {
         self.overflowed
     }
 
+    /// The device declares this number of states.
+    pub(super) fn declare(&mut self, states: usize) {
+        debug_assert!(self.levels.is_empty());
+        self.states = states;
+    }
+
     /// Clears all edges and begins anew.
     pub(super) fn restart(&mut self, now: Nanos, count: &PerState<u32>) {
+        self.times.clear();
         self.levels.clear();
         if now < self.until_ns {
-            self.levels.push((now.max(self.from_ns), *count));
+            self.push(now.max(self.from_ns), count);
         }
+    }
+
+    fn push(&mut self, at: Nanos, count: &PerState<u32>) {
+        self.times.push(at);
+        self.levels.extend_from_slice(&count[..self.states]);
     }
 
     /// A state has changed at this instant.
     pub(super) fn note(&mut self, now: Nanos, count: &PerState<u32>) {
-        let (at, edges) = (now.max(self.from_ns), self.levels.len());
-        match self.levels.last_mut() {
-            Some((last, level)) if *last == at => *level = *count,
-            Some(_) if now < self.until_ns && edges < EDGES_MAX => self.levels.push((at, *count)),
+        let (at, edges) = (now.max(self.from_ns), self.times.len());
+        match self.times.last() {
+            Some(last) if *last == at => {
+                let level = self.levels.len() - self.states;
+                self.levels[level..].copy_from_slice(&count[..self.states]);
+            }
+            Some(_) if now < self.until_ns && edges < EDGES_MAX => self.push(at, count),
             Some(_) if now < self.until_ns => self.overflowed = true,
             _ => {}
         }
@@ -68,12 +86,13 @@ impl Edges {
     /// Ends the recording at `now`.
     pub(super) fn finish(&mut self, now: Nanos) {
         self.until_ns = self.until_ns.min(now);
-        self.levels.retain(|(at, _)| *at < now);
+        self.times.truncate(self.times.partition_point(|at| *at < now));
+        self.levels.truncate(self.times.len() * self.states);
     }
 
     /// Prices a finished recording.
     pub fn price(&self, parts: &Parts) -> CurrentEdges {
-        let start = self.levels.first().map_or(self.until_ns, |(at, _)| *at);
+        let start = self.times.first().copied().unwrap_or(self.until_ns);
         let mut edges = CurrentEdges {
             from_ns: start,
             until_ns: self.until_ns,
@@ -81,8 +100,9 @@ impl Edges {
             ..CurrentEdges::default()
         };
         let mut last = None;
-        for (at, level) in &self.levels {
-            let row = parts.drawn(&level.map(u64::from));
+        for (place, at) in self.times.iter().enumerate() {
+            let level = &self.levels[place * self.states..][..self.states];
+            let row = parts.drawn(level.iter().copied().map(u64::from));
             if last.as_ref() != Some(&row) {
                 edges.time_ns.push(*at);
                 edges.total_ma.push(parts.ma(row.iter().sum()));

@@ -31,7 +31,8 @@ pub const SERVERS: usize = 2;
 /// The meter of a device.
 #[derive(Clone)]
 pub struct Meter<R: Recorder> {
-    /// Increase of power in nW by the numbers of the states before and after a change.
+    /// Increase of power in nW by the numbers of the states before and after a change. The difference of two loads
+    /// from a table of powers would take 0.4 % more instructions of a read than one load from this table.
     increase: [[i64; NUMBERS]; NUMBERS],
     /// Time up to which power is integrated.
     now: Nanos,
@@ -120,6 +121,10 @@ impl<R: Recorder> Meter<R> {
     /// A meter of a device at time 0, with no part in any state. `servers` are the working states of the parts that do
     /// one job after the other. Such a part is in no state while it has no work.
     pub fn new(parts: &Parts, servers: [StateId; SERVERS], series: Option<Box<Series>>) -> Self {
+        let series = series.map(|mut series| {
+            series.declare(parts.states());
+            series
+        });
         let nw = parts.draws().map(|draw| draw.nw);
         Meter {
             increase: nw.map(|from| nw.map(|to| to - from)),

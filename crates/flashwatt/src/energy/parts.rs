@@ -12,8 +12,9 @@ use super::draw::Draw;
 use super::window::Figures;
 use crate::units::Nanos;
 
-/// The largest number of states of a device. The number after the last one is [`StateId::NONE`].
-pub const STATES_MAX: usize = 15;
+/// The largest number of states of a device, over all of its parts: a number has five bits. The number after the last one is
+/// [`StateId::NONE`].
+pub const STATES_MAX: usize = 31;
 /// States and [`StateId::NONE`].
 pub(super) const NUMBERS: usize = STATES_MAX + 1;
 
@@ -84,6 +85,11 @@ impl Parts {
         id
     }
 
+    /// Number of states declared.
+    pub(super) fn states(&self) -> usize {
+        self.states.len()
+    }
+
     /// Total power of one part in a state.
     pub fn draw(&self, state: StateId) -> Draw {
         let shares = self.states.get(state.number()).map_or(&[][..], Vec::as_slice);
@@ -98,9 +104,9 @@ impl Parts {
     }
 
     /// Power in nW by component for a number of parts in each state; energy in nW·ns for part-nanoseconds.
-    pub(super) fn drawn(&self, amounts: &PerState<u64>) -> Vec<i128> {
+    pub(super) fn drawn(&self, amounts: impl IntoIterator<Item = u64>) -> Vec<i128> {
         let mut sums = vec![0; self.components.len()];
-        for (shares, &amount) in self.states.iter().zip(amounts) {
+        for (shares, amount) in self.states.iter().zip(amounts) {
             for share in shares {
                 sums[share.component] += i128::from(amount) * i128::from(share.draw.nw);
             }
@@ -111,7 +117,7 @@ impl Parts {
     /// Energy in J of part-nanoseconds in each state.
     pub(super) fn energies(&self, times: &PartTimes) -> ComponentEnergies {
         let joules = |nw_ns: i128| nw_ns as f64 * 1e-18;
-        let sums = self.drawn(&times.0);
+        let sums = self.drawn(times.0);
         let total = joules(sums.iter().sum());
         ComponentEnergies {
             total,
@@ -249,6 +255,15 @@ mod tests {
     use super::*;
 
     #[test]
+    #[should_panic(expected = "at most STATES_MAX states")]
+    fn a_state_beyond_the_last_is_refused() {
+        let mut parts = Parts::new(&["all"], 5_000);
+        (0..=STATES_MAX).for_each(|_| {
+            parts.state(&[]);
+        });
+    }
+
+    #[test]
     fn a_state_may_take_from_one_component_what_it_adds_to_another() {
         let nw = |nw| Draw { nw };
         let mut parts = Parts::new(&["idle", "busy"], 2_000);
@@ -258,7 +273,7 @@ mod tests {
         assert_eq!((parts.draw(on), parts.draw(busy), parts.draw(StateId::NONE)), (nw(50), nw(50), nw(0)));
         let mut amounts = [0; NUMBERS];
         (amounts[on.number()], amounts[busy.number()]) = (1, 2);
-        let row = parts.drawn(&amounts);
+        let row = parts.drawn(amounts);
         assert_eq!(row, [10, 140]);
         let mut columns = parts.columns();
         columns.push(&row, |nw| nw as f64);

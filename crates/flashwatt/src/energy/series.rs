@@ -80,6 +80,12 @@ impl Series {
         own || self.members.iter().any(Series::overflowed)
     }
 
+    /// The device declares this number of states: memory is needed for these alone.
+    pub(super) fn declare(&mut self, states: usize) {
+        self.bins.iter_mut().for_each(|bins| bins.declare(states));
+        self.edges.iter_mut().for_each(|edges| edges.declare(states));
+    }
+
     /// A part goes from one state to another.
     #[inline(always)]
     pub(super) fn change(&mut self, now: Nanos, from: StateId, to: StateId) {

@@ -15,6 +15,7 @@ mod figures;
 mod flashsim;
 mod hard_cases;
 mod hosts;
+mod many_states;
 mod power;
 mod power_cuts;
 mod progress;
