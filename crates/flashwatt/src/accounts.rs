@@ -13,7 +13,7 @@ use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::halves::Halves;
 use crate::nand::phases::Course;
-use crate::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpClass};
 use crate::probe::{BufferEvent, Probe, Purpose};
 use crate::ssd_energy::activity::{Activity, Present};
 use crate::ssd_energy::array_times::ArrayTimes;
@@ -455,10 +455,10 @@ impl<P: Probe> SsdAccounts<P> {
         }
     }
 
-    /// The program of a copyback will follow its read at `at`.
+    /// The program of a copyback with these phases will follow its read at `at`.
     #[inline]
-    pub fn turns_to_program(&mut self, at: Nanos) {
-        self.meter.change_ahead(at, DieState::Read.id(), DieState::Program.id());
+    pub fn turns_to_program(&mut self, at: Nanos, course: &Course) {
+        self.meter.change_ahead(at, course.array.id(), course.last.id());
     }
 
     /// A die goes from one state to another.
@@ -469,9 +469,9 @@ impl<P: Probe> SsdAccounts<P> {
     }
 
     /// A die ends an operation. `last` is its last state, and `over_ns` its time in excess of other operations of its
-    /// kind.
+    /// class.
     #[inline(always)]
-    pub fn op_ended(&mut self, now: Nanos, kind: OpKind, cause: Cause, last: DieState, over_ns: Nanos) {
+    pub fn op_ended(&mut self, now: Nanos, class: OpClass, cause: Cause, last: DieState, over_ns: Nanos) {
         debug_assert_eq!(now, self.now());
         self.meter.change(last.id(), DieState::Idle.id());
         self.busy_dies -= 1;
@@ -482,7 +482,7 @@ impl<P: Probe> SsdAccounts<P> {
         if self.busy_dies == 0 {
             self.enter_phase();
         }
-        self.ledger.ended(kind, cause, over_ns);
+        self.ledger.ended(class, cause, over_ns);
     }
 
     /// Whether an operation that began at `start` began before the window.
@@ -493,17 +493,17 @@ impl<P: Probe> SsdAccounts<P> {
 
     /// An operation that has ended began before the window.
     #[cold]
-    pub fn op_began_before(&mut self, kind: OpKind, cause: Cause, times: &OpTimes) {
-        self.ledger.began_before(kind, cause, times, self.window_start);
+    pub fn op_began_before(&mut self, class: OpClass, cause: Cause, times: &OpTimes) {
+        self.ledger.began_before(class, cause, times, self.window_start);
     }
 
     /// An operation is under way while the window ends.
-    pub fn op_cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes) {
-        self.ledger.cut(kind, cause, times, self.window_start);
+    pub fn op_cut(&mut self, class: OpClass, cause: Cause, times: &OpTimes) {
+        self.ledger.cut(class, cause, times, self.window_start);
     }
 
     /// Ends the window: books the phases of all operations that ended in it.
-    pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
+    pub fn book_whole(&mut self, whole: impl Fn(OpClass) -> OpTimes) {
         self.ledger.book_whole(whole);
     }
 
@@ -669,7 +669,7 @@ impl<P: Probe> SsdAccounts<P> {
 
     /// Notes the drive's counts for the bin that ends next. `whole` gives the lengths of operations, unless these are booked.
     #[cold]
-    pub fn note_activity(&mut self, free_blocks: u64, whole: Option<&dyn Fn(OpKind) -> OpTimes>) {
+    pub fn note_activity(&mut self, free_blocks: u64, whole: Option<&dyn Fn(OpClass) -> OpTimes>) {
         let present = Present { ledger: &self.ledger, accepted_bytes: self.written.host_bytes, free_blocks };
         if let Some(activity) = self.meter.rows::<Activity>() {
             activity.note(&present, whole);

@@ -173,8 +173,8 @@ fn check_times(window: &Window<SsdFigures>) -> Check {
     let by_count = (0..).zip(busy_dies_ns).fold(0, |sum: u64, (n, &ns): (u64, _)| sum.wrapping_add(n.wrapping_mul(ns)));
     let by_state = DieState::ALL.iter().fold(0, |sum: u64, &state| sum.wrapping_add(ledger.state_ns(state)));
     equal("the dies' work by state, in die-ns", by_state, by_count)?;
-    let (array, transfer) = (&[DieState::Read, DieState::Program, DieState::Erase], ledger.transfer_die_ns);
-    let array = array.iter().map(|&state| ledger.state_ns(state)).sum();
+    let (array, transfer) = (DieState::ALL.iter().filter(|state| state.is_of_array()), ledger.transfer_die_ns);
+    let array = array.map(|&state| ledger.state_ns(state)).sum();
     check_covered("array work in the time with arrays at work", array, ledger, Phase::Array)?;
     check_covered("dies' work in the time with no array at work", transfer, ledger, Phase::Transfer)?;
     at_most("dies' work in the time with no array at work", transfer as f64, (by_state - array) as f64)

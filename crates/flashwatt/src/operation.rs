@@ -1,5 +1,7 @@
 //! Flash operations and their causes.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 /// The cause of an operation.
@@ -85,5 +87,114 @@ impl OpKind {
             OpKind::SpareRead => "spare_read",
             OpKind::Copy => "copy",
         }
+    }
+}
+
+/// The type of a page among those that share its cells. A further type is a line here and in [`Self::ALL`]; `FlashAddress::class` says
+/// which pages are of it.
+///
+/// Lower and upper pages are of one type so far: what the program of an upper page takes more is booked as excess.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum PageType {
+    /// Any page.
+    Any,
+}
+
+impl PageType {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [PageType; 1] = [PageType::Any];
+}
+
+/// The mode in which the cells of a block are used. A further mode is a line here and in [`Self::ALL`]; `FlashAddress::class` says which
+/// blocks are in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum CellMode {
+    /// With all bits that they are made for.
+    Native,
+}
+
+impl CellMode {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [CellMode; 1] = [CellMode::Native];
+}
+
+/// The class of a flash operation: its kind, the type of its page, and the mode of its block. Counts, times and prices are kept by
+/// class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpClass {
+    /// Its kind.
+    pub kind: OpKind,
+    /// The type of its page; the first one for an erase.
+    pub page: PageType,
+    /// The mode of its block.
+    pub mode: CellMode,
+}
+
+impl OpClass {
+    /// Number of classes of one kind.
+    const OF_KIND: usize = PageType::ALL.len() * CellMode::ALL.len();
+    /// Number of classes.
+    pub const COUNT: usize = OpKind::ALL.len() * Self::OF_KIND;
+    /// Number of classes that the ledger counts, those of [`OpKind::BOOKED`]. They come first.
+    pub const BOOKED: usize = OpKind::BOOKED.len() * Self::OF_KIND;
+
+    /// A kind of operation on a page of the first type, in a block that is used as it is made.
+    pub const fn plain(kind: OpKind) -> Self {
+        OpClass { kind, page: PageType::Any, mode: CellMode::Native }
+    }
+
+    /// The `index`th class: those of a kind follow each other, and among them those of a type of page.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Self::COUNT`].
+    pub fn at(index: usize) -> Self {
+        let (page, mode) = (index / CellMode::ALL.len(), index % CellMode::ALL.len());
+        OpClass {
+            kind: OpKind::ALL[index / Self::OF_KIND],
+            page: PageType::ALL[page % PageType::ALL.len()],
+            mode: CellMode::ALL[mode],
+        }
+    }
+
+    /// Its place among all classes: the reverse of [`Self::at`].
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        let of_pages = self.kind as usize * PageType::ALL.len() + self.page as usize;
+        of_pages * CellMode::ALL.len() + self.mode as usize
+    }
+
+    /// The places of the classes of a kind.
+    #[inline(always)]
+    pub const fn of_kind(kind: OpKind) -> Range<usize> {
+        let first = kind as usize * Self::OF_KIND;
+        first..first + Self::OF_KIND
+    }
+
+    /// The classes that the ledger counts.
+    pub fn booked() -> impl Iterator<Item = OpClass> {
+        (0..Self::BOOKED).map(Self::at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_found_at_its_index() {
+        let classes: Vec<OpClass> = (0..OpClass::COUNT).map(OpClass::at).collect();
+        assert!(classes.iter().enumerate().all(|(index, class)| class.index() == index));
+        for kind in OpKind::ALL {
+            let places = (0..OpClass::COUNT).filter(|&index| classes[index].kind == kind);
+            assert!(places.eq(OpClass::of_kind(kind)), "the classes of a kind follow each other");
+        }
+    }
+
+    #[test]
+    fn the_ledger_counts_the_classes_of_its_kinds() {
+        assert!(OpClass::booked().all(|class| OpKind::BOOKED.contains(&class.kind)));
+        assert_eq!(OpKind::ALL[..OpKind::BOOKED.len()], OpKind::BOOKED);
     }
 }

@@ -5,7 +5,9 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::energy::Draw;
 use crate::error::{Error, Fault};
+use crate::operation::{OpClass, OpKind};
 use crate::run::needs_an_ssd;
+use crate::ssd_energy::die_state::OpStates;
 use crate::ssd_energy::parts::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
 use crate::ssd_energy::settings::DramRule;
 use crate::ssd_energy::{DieState, Phase, PriceTable};
@@ -102,7 +104,9 @@ pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error>
     let level = |draw: Draw| Level { w: draw.nw as f64 * 1e-9, ma: table.ma(draw.nw.into()) };
     let phase = |phase| declared.draw(drive_state(phase));
     let die = |state: DieState| declared.draw(state.id());
-    let with = |n: u32, state| level(phase(Phase::Array) + die(state) * n);
+    let states = |kind| OpStates::of(OpClass::plain(kind));
+    let array = |kind| die(states(kind).array);
+    let with = |n: u32, kind| level(phase(Phase::Array) + array(kind) * n);
     Ok(PowerLevels {
         supply_v: f64::from(table.supply_mv) / 1e3,
         dies: all,
@@ -117,11 +121,11 @@ pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error>
             dies_idle: level(table.die[DieState::Idle as usize] * all),
         },
         adds: Additions {
-            read: level(die(DieState::Read)),
-            program: level(die(DieState::Program)),
-            erase: level(die(DieState::Erase)),
-            read_transfer: level(die(DieState::ReadBus)),
-            program_transfer: level(die(DieState::ProgramBus)),
+            read: level(array(OpKind::Read)),
+            program: level(array(OpKind::Program)),
+            erase: level(array(OpKind::Erase)),
+            read_transfer: level(die(states(OpKind::Read).last)),
+            program_transfer: level(die(states(OpKind::Program).bus)),
             dram: level(if table.dram_rule == DramRule::PerOp { declared.draw(DRAM_WORKS) } else { Draw::default() }),
             host_interface: level(declared.draw(LINK_WORKS)),
         },
@@ -129,9 +133,9 @@ pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error>
             .iter()
             .map(|&dies| AtWork {
                 dies,
-                read: with(dies, DieState::Read),
-                program: with(dies, DieState::Program),
-                erase: with(dies, DieState::Erase),
+                read: with(dies, OpKind::Read),
+                program: with(dies, OpKind::Program),
+                erase: with(dies, OpKind::Erase),
             })
             .collect(),
     })

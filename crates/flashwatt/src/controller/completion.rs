@@ -11,9 +11,10 @@ use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
 use crate::nand::phases::OpStage;
 use crate::nand::{Array, FlashAddress};
-use crate::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpClass, OpKind};
 use crate::probe::{OpRecord, Probe};
 use crate::ssd_energy::DieState;
+use crate::ssd_energy::die_state::OpStates;
 use crate::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 
 impl Controller {
@@ -72,7 +73,7 @@ impl Controller {
         let alone = is_free & (state.data_waits == 0) & is_only_event & (self.bus_order == BusOrder::DataFirst);
         self.changed.add_if(!alone & !state.scheduled, channel);
         if alone {
-            self.send_data(agenda, channel, die, DieState::Read, flash);
+            self.send_data(agenda, channel, die, self.read_states(die).array, flash);
         } else {
             let state = &mut self.channels[channel.idx()];
             state.data_waits |= 1 << way;
@@ -81,8 +82,14 @@ impl Controller {
                 cold_path();
                 numbers.data_waits(die, self.ops[self.dies[die.idx()].running].seq);
             }
-            flash.accounts.die(now, DieState::Read, DieState::DataWait);
+            flash.accounts.die(now, self.read_states(die).array, DieState::DataWait);
         }
+    }
+
+    /// The states of a die in the read that it runs.
+    #[inline(always)]
+    pub(super) fn read_states(&self, die: DieId) -> OpStates {
+        OpStates::of(self.ops[self.dies[die.idx()].running].at.class(OpKind::Read))
     }
 
     /// Ends the running operation of a die.
@@ -105,15 +112,16 @@ impl Controller {
         let op = &self.ops[id];
         let (cause, at, request) = (op.cause, op.at, op.request);
         let (half_done, other) = (op.turns_into_program(), op.other);
-        let course = self.courses.of(kind);
-        flash.accounts.op_ended(now, kind, cause, course.last, now - start - course.whole_ns);
+        let class = at.class(kind);
+        let course = self.courses.of(class);
+        flash.accounts.op_ended(now, class, cause, course.last, now - start - course.whole_ns);
         if flash.accounts.began_before(start) {
-            self.began_before(kind, cause, start, now, flash);
+            self.began_before(class, cause, start, now, flash);
         }
         flash
             .accounts
             .probe
-            .op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(kind, start, now) });
+            .op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(class, start, now) });
         if half_done {
             self.release(at.block, &mut flash.array);
             self.turn_into_program(agenda, id, channel, way, flash);
@@ -150,13 +158,13 @@ impl Controller {
     #[cold]
     pub(super) fn began_before<P: Probe>(
         &self,
-        kind: OpKind,
+        class: OpClass,
         cause: Cause,
         start: Nanos,
         now: Nanos,
         flash: &mut MeteredFlash<P>,
     ) {
-        flash.accounts.op_began_before(kind, cause, &self.courses.times(kind, start, now));
+        flash.accounts.op_began_before(class, cause, &self.courses.times(class, start, now));
     }
 
     /// A step of a die's background work has ended; the die can ask for the next one.

@@ -191,7 +191,7 @@ impl Controller {
         (bus.bus_free_at, bus.scheduled) = (end, true); // no bus event is needed: the die's transfer event comes then
         let state = &mut self.dies[die.idx()];
         state.stage = OpStage::Out;
-        flash.accounts.die(now, from, DieState::ReadBus);
+        flash.accounts.die(now, from, self.read_states(die).last);
         agenda.set(EventKind::Transfer, self.first_seat + die.0, end);
     }
 
@@ -383,16 +383,16 @@ impl Controller {
         }
         let op = &mut self.ops[id];
         op.started = true;
-        let (kind, cause, is_upper) = (op.kind, op.cause, op.at.is_upper());
+        let (kind, cause, class, is_upper) = (op.kind, op.cause, op.at.class(op.kind), op.at.is_upper());
         referee(op, &mut flash.array);
         let mut more_ns = 0;
         if kind != OpKind::Read {
-            more_ns = self.courses.of(kind).upper_ns * Nanos::from(is_upper);
+            more_ns = self.courses.of(class).upper_ns * Nanos::from(is_upper);
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
                 self.unblock(waiting);
             }
         }
-        let course = self.courses.of(kind);
+        let course = self.courses.of(class);
         let state = &mut self.channels[channel.idx()];
         let bit = 1 << way;
         (state.idle, state.stale) = (state.idle & !bit, state.stale | bit);
@@ -403,7 +403,7 @@ impl Controller {
         flash.accounts.op_started(now, cause, course, event_at);
         if kind == OpKind::Copyback {
             cold_path();
-            flash.accounts.turns_to_program(now + course.array_end_ns);
+            flash.accounts.turns_to_program(now + course.array_end_ns, course);
         }
         agenda.set(course.event, self.first_seat + die.0, event_at);
     }

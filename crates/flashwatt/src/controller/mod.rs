@@ -30,7 +30,7 @@ use crate::mem::FlatTable;
 use crate::nand::phases::Courses;
 use crate::nand::settings::Timing;
 use crate::nand::{Array, FlashAddress, Geometry};
-use crate::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpClass, OpKind};
 use crate::probe::Probe;
 use crate::ssd_energy::ledger::OpTimes;
 use crate::units::{ChannelId, DieId, Nanos, OpId, RequestId};
@@ -223,18 +223,19 @@ impl Controller {
 
     /// Ends a window of the run. Running operations are counted as if they ended now; they go on.
     pub fn cut<P: Probe>(&self, now: Nanos, flash: &mut MeteredFlash<P>) {
-        flash.accounts.book_whole(|kind| self.courses.whole(kind));
+        flash.accounts.book_whole(|class| self.courses.whole(class));
         for die in self.dies.iter().filter(|die| die.running.is_some()) {
             let op = &self.ops[die.running];
             let bus_free_at = self.channels[die.channel.idx()].bus_free_at;
-            let times = self.courses.times_until(now, op.kind, die.started, die.stage, bus_free_at);
-            flash.accounts.op_cut(op.kind, op.cause, &times);
+            let class = op.at.class(op.kind);
+            let times = self.courses.times_until(now, class, die.started, die.stage, bus_free_at);
+            flash.accounts.op_cut(class, op.cause, &times);
         }
     }
 
-    /// The phases of an operation of this kind that waits for nothing.
-    pub fn whole(&self, kind: OpKind) -> OpTimes {
-        self.courses.whole(kind)
+    /// The phases of an operation of this class that waits for nothing.
+    pub fn whole(&self, class: OpClass) -> OpTimes {
+        self.courses.whole(class)
     }
 
     /// The operations under way.

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::nand::phases::{Course, Courses};
 use crate::nand::{Array, Geometry, Reserve};
-use crate::operation::OpKind;
+use crate::operation::{OpClass, OpKind};
 use crate::recovery::dump;
 use crate::ssd::Ssd;
 use crate::ssd::settings::Settings;
@@ -62,7 +62,7 @@ impl Work {
         let parts = parts(&PriceTable::new(&ssd.energy), dies);
         let courses = Courses::new(&ssd.device.timing);
         let rest =
-            |&(kind, is_upper, elapsed): &(OpKind, bool, Nanos)| rest(courses.of(kind), is_upper, elapsed, &parts);
+            |&(class, is_upper, elapsed): &(OpClass, bool, Nanos)| rest(courses.of(class), is_upper, elapsed, &parts);
         let (longest, of_dies) =
             self.under_way.iter().map(rest).fold((0, 0), |(longest, sum), (ns, aj)| (longest.max(ns), sum + aj));
         let aj = of_dies + charge(parts.draw(drive_state(Phase::Array)), longest);
@@ -131,7 +131,7 @@ fn sizing_of(config: &Arc<Config>) -> Result<Option<Sizing>, Error> {
     let geometry = Geometry::new(&ssd.device, ssd.map_unit_bytes());
     let units = ssd.write_buffer.bytes / u64::from(geometry.unit_bytes);
     let work = Work {
-        under_way: vec![(OpKind::Erase, false, 0); geometry.dies as usize],
+        under_way: vec![(OpClass::plain(OpKind::Erase), false, 0); geometry.dies as usize],
         pages: units.div_ceil(u64::from(geometry.units_per_page)) as u32,
         blocks: (0..geometry.dies)
             .map(DieId)

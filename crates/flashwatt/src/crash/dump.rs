@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::controller::UnderWay;
-use crate::operation::OpKind;
+use crate::operation::{OpClass, OpKind};
 use crate::units::{BlockId, Nanos};
 
 /// What it takes to bring the content of a write buffer to flash after the power is gone.
@@ -35,8 +35,8 @@ pub struct Sizing {
 /// What is left to do for capacitors.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
-    /// Programs and erases under way: their kinds, whether the page is an upper one, and the time in ns since they began.
-    pub under_way: Vec<(OpKind, bool, Nanos)>,
+    /// Programs and erases under way: their classes, whether the page is an upper one, and the time in ns since they began.
+    pub under_way: Vec<(OpClass, bool, Nanos)>,
     /// Pages to program.
     pub pages: u32,
     /// The blocks for them.
@@ -50,7 +50,7 @@ impl Work {
     }
 
     /// An operation under way at the time `now`.
-    pub fn part(op: &UnderWay, now: Nanos) -> (OpKind, bool, Nanos) {
-        (op.kind, op.at.is_upper(), now - op.since)
+    pub fn part(op: &UnderWay, now: Nanos) -> (OpClass, bool, Nanos) {
+        (op.at.class(op.kind), op.at.is_upper(), now - op.since)
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::reserve::Reserves;
 use super::settings::Device;
 use crate::connector::{Extent, Request};
+use crate::operation::{OpClass, OpKind};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 
 /// The layout of a drive.
@@ -244,6 +245,13 @@ impl FlashAddress {
     #[inline(always)]
     pub fn is_upper(self) -> bool {
         self.page & 1 != 0
+    }
+
+    /// The class of a kind of operation here. It says of which type a page is and in which mode its block: each page is of the one type
+    /// and each block in the one mode that there are.
+    #[inline(always)]
+    pub const fn class(self, kind: OpKind) -> OpClass {
+        OpClass::plain(kind)
     }
 
     /// Of an upper page, the lower page of the same cells.

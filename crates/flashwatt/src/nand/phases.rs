@@ -2,8 +2,9 @@
 
 use super::settings::Timing;
 use crate::connector::EventKind;
-use crate::operation::OpKind;
+use crate::operation::{OpClass, OpKind};
 use crate::ssd_energy::DieState;
+use crate::ssd_energy::die_state::OpStates;
 use crate::ssd_energy::ledger::OpTimes;
 use crate::units::Nanos;
 
@@ -23,7 +24,7 @@ pub enum OpStage {
     Out,
 }
 
-/// The course of operations of one kind.
+/// The course of operations of one class.
 #[derive(Clone, Copy, Debug)]
 pub struct Course {
     /// The die's state while the bus transfers command and data.
@@ -51,23 +52,24 @@ pub struct Course {
     pub(crate) event: EventKind,
 }
 
-/// The courses of all kinds.
+/// The courses of all classes.
 #[derive(Clone, Debug)]
 pub struct Courses {
-    of: [Course; OpKind::ALL.len()],
+    of: [Course; OpClass::COUNT],
     transfer_ns: Nanos,
 }
 
 impl Courses {
     /// As a device's timing has them.
     pub fn new(timing: &Timing) -> Self {
-        Courses { of: OpKind::ALL.map(|kind| course(kind, timing)), transfer_ns: timing.page_transfer_ns }
+        let of = std::array::from_fn(|index| course(OpClass::at(index), timing));
+        Courses { of, transfer_ns: timing.page_transfer_ns }
     }
 
-    /// The course of a kind.
+    /// The course of a class.
     #[inline(always)]
-    pub fn of(&self, kind: OpKind) -> &Course {
-        &self.of[kind as usize]
+    pub fn of(&self, class: OpClass) -> &Course {
+        &self.of[class.index()]
     }
 
     /// The longest time from anything that happens to an event that it sets.
@@ -77,28 +79,28 @@ impl Courses {
     }
 
     /// The phases of an operation from its start to its end.
-    pub fn times(&self, kind: OpKind, start: Nanos, end: Nanos) -> OpTimes {
-        let course = self.of(kind);
+    pub fn times(&self, class: OpClass, start: Nanos, end: Nanos) -> OpTimes {
+        let course = self.of(class);
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
-        let out_start = if kind == OpKind::Read { end - self.transfer_ns } else { array_end };
+        let out_start = if class.kind == OpKind::Read { end - self.transfer_ns } else { array_end };
         OpTimes { start, array_start, array_end, out_start, end }
     }
 
     /// The phases of an operation that waits for nothing, on a lower page.
-    pub fn whole(&self, kind: OpKind) -> OpTimes {
-        self.times(kind, 0, self.of(kind).whole_ns)
+    pub fn whole(&self, class: OpClass) -> OpTimes {
+        self.times(class, 0, self.of(class).whole_ns)
     }
 
     /// The phases up to `now` of an operation under way on a die at this stage, whose bus will be free at `bus_free_at`.
     pub(crate) fn times_until(
         &self,
         now: Nanos,
-        kind: OpKind,
+        class: OpClass,
         start: Nanos,
         stage: OpStage,
         bus_free_at: Nanos,
     ) -> OpTimes {
-        let course = self.of(kind);
+        let course = self.of(class);
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
         let out_start = match stage {
             OpStage::DataWait => now,
@@ -116,21 +118,16 @@ impl Courses {
     }
 }
 
-fn course(kind: OpKind, t: &Timing) -> Course {
+fn course(class: OpClass, t: &Timing) -> Course {
+    let (kind, OpStates { bus, array, last }) = (class.kind, OpStates::of(class));
     let in_ns = if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
     let array_start_ns = t.command_ns + in_ns;
-    let (bus, array, last, event, array_ns, more_ns) = match kind {
-        OpKind::Read | OpKind::Copy => {
-            (DieState::ReadBus, DieState::Read, DieState::ReadBus, EventKind::Read, t.read_ns, t.page_transfer_ns)
-        }
-        OpKind::SpareRead => (DieState::ReadBus, DieState::Read, DieState::Read, EventKind::Read, t.read_ns, 0),
-        OpKind::Program => {
-            (DieState::ProgramBus, DieState::Program, DieState::Program, EventKind::Program, t.program_ns, 0)
-        }
-        OpKind::Erase => (DieState::EraseBus, DieState::Erase, DieState::Erase, EventKind::Other, t.erase_ns, 0),
-        OpKind::Copyback => {
-            (DieState::ReadBus, DieState::Read, DieState::Program, EventKind::Other, t.read_ns, t.program_ns)
-        }
+    let (event, array_ns, more_ns) = match kind {
+        OpKind::Read | OpKind::Copy => (EventKind::Read, t.read_ns, t.page_transfer_ns),
+        OpKind::SpareRead => (EventKind::Read, t.read_ns, 0),
+        OpKind::Program => (EventKind::Program, t.program_ns, 0),
+        OpKind::Erase => (EventKind::Other, t.erase_ns, 0),
+        OpKind::Copyback => (EventKind::Other, t.read_ns, t.program_ns),
     };
     let array_end_ns = array_start_ns + array_ns;
     let whole_ns = array_end_ns + more_ns;

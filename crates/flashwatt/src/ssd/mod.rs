@@ -171,7 +171,7 @@ impl<P: Probe> Ssd<P> {
     #[inline(never)]
     fn note_activity(&mut self) {
         let (controller, free_blocks) = (&self.controller, self.firmware.blocks.all_free_blocks());
-        self.flash.accounts.note_activity(free_blocks, Some(&|kind| controller.whole(kind)));
+        self.flash.accounts.note_activity(free_blocks, Some(&|class| controller.whole(class)));
     }
 
     /// Why a drive on which nothing happens has not done its work.

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
 use crate::nand::{Array, Geometry};
-use crate::operation::OpKind;
+use crate::operation::{OpClass, OpKind};
 use crate::ssd_energy::Ledger;
 use crate::units::Nanos;
 
@@ -44,12 +44,14 @@ impl Tally for Counts {
 
     fn ended(&mut self, op: &PlannedOp) {
         let ledger = &mut self.0.ledger;
+        // There are no times and no prices by which classes of a kind would differ.
+        let mut ended = |kind| ledger.ended(OpClass::plain(kind), op.cause, 0);
         match op.kind {
             OpKind::Copy => {
-                ledger.ended(OpKind::Read, op.cause, 0);
-                ledger.ended(OpKind::Program, op.cause, 0);
+                ended(OpKind::Read);
+                ended(OpKind::Program);
             }
-            kind => ledger.ended(kind, op.cause, 0),
+            kind => ended(kind),
         }
         if op.kind == OpKind::Erase {
             self.0.settling.take(self.0.written.host_bytes, self.0.ledger.programs());

@@ -5,12 +5,13 @@
 
 use serde::Serialize;
 
+use super::die_state::DieState;
 use super::ledger::{Ledger, OpTimes};
-use super::table::{DieState, PriceTable};
+use super::table::PriceTable;
 use crate::energy::bins::{Bins, NUMBER_BYTES};
 use crate::energy::device_rows::DeviceRows;
 use crate::mem;
-use crate::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpClass, OpKind};
 use crate::units::Nanos;
 
 /// Numbers of a row of the report, for estimates of memory.
@@ -116,7 +117,7 @@ impl Activity {
     }
 
     /// Notes the present counts, at the end of a bin. `whole` gives the lengths of operations, unless the ledger has booked them.
-    pub fn note(&mut self, present: &Present, whole: Option<&dyn Fn(OpKind) -> OpTimes>) {
+    pub fn note(&mut self, present: &Present, whole: Option<&dyn Fn(OpClass) -> OpTimes>) {
         let ledger = present.ledger;
         let die_ns = whole.map_or(ledger.die_ns, |whole| ledger.with_whole(whole));
         let of_cause = |cause: usize| die_ns.iter().zip(self.die_nw).map(|(ns, nw)| i128::from(ns[cause]) * nw).sum();

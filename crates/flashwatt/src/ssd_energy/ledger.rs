@@ -4,8 +4,8 @@ use std::hint::cold_path;
 
 use serde::{Deserialize, Serialize};
 
-use super::table::DieState;
-use crate::operation::{Cause, OpKind};
+use super::die_state::{DieState, OpStates};
+use crate::operation::{Cause, OpClass, OpKind};
 use crate::units::Nanos;
 
 /// The state of the whole drive, as the idle accountings distinguish it.
@@ -46,32 +46,20 @@ pub struct OpTimes {
 }
 
 impl OpTimes {
-    /// The states of a die during an operation of this kind, each with its start and end.
-    fn phases(&self, kind: OpKind) -> [(DieState, Nanos, Nanos); 4] {
+    /// The states of a die during an operation of this class, each with its start and end.
+    fn phases(&self, class: OpClass) -> [(DieState, Nanos, Nanos); 4] {
         let &OpTimes { start, array_start, array_end, out_start, end } = self;
-        let none = (DieState::Idle, end, end);
-        match kind {
+        let OpStates { bus, array, last } = OpStates::of(class);
+        let (transfer, none) = ((bus, start, array_start), (DieState::Idle, end, end));
+        match class.kind {
             OpKind::Read | OpKind::Copy => [
-                (DieState::ReadBus, start, array_start),
-                (DieState::Read, array_start, array_end),
+                transfer,
+                (array, array_start, array_end),
                 (DieState::DataWait, array_end, out_start),
-                (DieState::ReadBus, out_start, end),
+                (last, out_start, end),
             ],
-            OpKind::Program => {
-                [(DieState::ProgramBus, start, array_start), (DieState::Program, array_start, end), none, none]
-            }
-            OpKind::Erase => {
-                [(DieState::EraseBus, start, array_start), (DieState::Erase, array_start, end), none, none]
-            }
-            OpKind::SpareRead => {
-                [(DieState::ReadBus, start, array_start), (DieState::Read, array_start, end), none, none]
-            }
-            OpKind::Copyback => [
-                (DieState::ReadBus, start, array_start),
-                (DieState::Read, array_start, array_end),
-                (DieState::Program, array_end, end),
-                none,
-            ],
+            OpKind::Copyback => [transfer, (array, array_start, array_end), (last, array_end, end), none],
+            OpKind::Program | OpKind::Erase | OpKind::SpareRead => [transfer, (array, array_start, end), none, none],
         }
     }
 }
@@ -83,8 +71,8 @@ pub struct Ledger {
     pub dies: u32,
     /// Die-nanoseconds by state (as [`DieState`], idle left out) and cause (as [`Cause`]).
     pub die_ns: [[u64; Cause::ALL.len()]; DieState::COUNT],
-    /// Operations ended by kind (as [`OpKind::BOOKED`]) and cause.
-    pub operations: [[u64; Cause::ALL.len()]; OpKind::BOOKED.len()],
+    /// Operations ended by class (as [`OpClass::booked`]) and cause.
+    pub operations: [[u64; Cause::ALL.len()]; OpClass::BOOKED],
     /// Elapsed nanoseconds by [`Phase`].
     pub elapsed_ns: [u64; Phase::COUNT],
     /// Die-nanoseconds of operations in [`Phase::Transfer`].
@@ -107,34 +95,40 @@ impl Ledger {
 
     /// Operations of a kind that have ended, over all causes.
     pub fn operations_of(&self, kind: OpKind) -> u64 {
-        OpKind::BOOKED.iter().zip(&self.operations).filter(|(booked, _)| **booked == kind).flat_map(|(_, of)| of).sum()
+        Cause::ALL.iter().map(|&cause| self.ended_of(kind, cause)).sum()
     }
 
-    /// Books the end of an operation that took `over_ns` longer than others of its kind: a read that waited for the
-    /// bus, a program of an upper page. All other phases have one length for all operations of a kind:
+    /// Operations of a kind that have ended, for a cause.
+    fn ended_of(&self, kind: OpKind, cause: Cause) -> u64 {
+        let classes = self.operations.get(OpClass::of_kind(kind)).unwrap_or_default();
+        classes.iter().map(|by_cause| by_cause[cause as usize]).sum()
+    }
+
+    /// Books the end of an operation that took `over_ns` longer than others of its class: a read that waited for the
+    /// bus, a program of an upper page. All other phases have one length for all operations of a class:
     /// [`Self::book_whole`] books them together, when the window ends.
     #[inline(always)]
-    pub fn ended(&mut self, kind: OpKind, cause: Cause, over_ns: Nanos) {
-        let over = match kind {
-            OpKind::Program | OpKind::Copyback => DieState::Program,
+    pub fn ended(&mut self, class: OpClass, cause: Cause, over_ns: Nanos) {
+        let over = match class.kind {
+            OpKind::Program | OpKind::Copyback => OpStates::of(class).last,
             OpKind::Read | OpKind::SpareRead | OpKind::Copy | OpKind::Erase => DieState::DataWait,
         };
-        self.operations[kind as usize][cause as usize] += 1;
+        self.operations[class.index()][cause as usize] += 1;
         self.add(over, cause, over_ns);
     }
 
     /// Books the phases of all operations that have ended; `whole` gives their lengths.
-    pub fn book_whole(&mut self, whole: impl Fn(OpKind) -> OpTimes) {
+    pub fn book_whole(&mut self, whole: impl Fn(OpClass) -> OpTimes) {
         self.die_ns = self.with_whole(&whole);
     }
 
     /// The die-nanoseconds with the phases of all operations that have ended; `whole` gives their lengths.
-    pub fn with_whole(&self, whole: &dyn Fn(OpKind) -> OpTimes) -> [[u64; Cause::ALL.len()]; DieState::COUNT] {
+    pub fn with_whole(&self, whole: &dyn Fn(OpClass) -> OpTimes) -> [[u64; Cause::ALL.len()]; DieState::COUNT] {
         let mut die_ns = self.die_ns;
-        for kind in OpKind::BOOKED {
-            for (state, from, to) in whole(kind).phases(kind) {
+        for class in OpClass::booked() {
+            for (state, from, to) in whole(class).phases(class) {
                 for cause in Cause::ALL {
-                    let ended = self.operations[kind as usize][cause as usize];
+                    let ended = self.operations[class.index()][cause as usize];
                     let sum = &mut die_ns[state as usize][cause as usize];
                     *sum = sum.wrapping_add(ended.wrapping_mul(to - from));
                 }
@@ -145,16 +139,16 @@ impl Ledger {
 
     /// Subtracts the part of an ended operation that lies before `since`, the start of the window.
     #[cold]
-    pub fn began_before(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
-        for (state, from, to) in times.phases(kind) {
+    pub fn began_before(&mut self, class: OpClass, cause: Cause, times: &OpTimes, since: Nanos) {
+        for (state, from, to) in times.phases(class) {
             self.add(state, cause, (to.min(since) - from.min(since)).wrapping_neg());
         }
     }
 
     /// Books the part after `since`, the start of the window, of an operation that is under way at the window's end,
     /// `times.end`.
-    pub fn cut(&mut self, kind: OpKind, cause: Cause, times: &OpTimes, since: Nanos) {
-        for (state, from, to) in times.phases(kind) {
+    pub fn cut(&mut self, class: OpClass, cause: Cause, times: &OpTimes, since: Nanos) {
+        for (state, from, to) in times.phases(class) {
             self.add(state, cause, to.max(since) - from.max(since));
         }
     }
@@ -205,7 +199,7 @@ impl Ledger {
     /// Pages read and programmed and blocks erased for a cause: a copyback is a read and a program, a read of a spare area
     /// is one of its page.
     pub fn pages(&self, kind: OpKind, cause: Cause) -> u64 {
-        let count = |kind: OpKind| self.operations[kind as usize][cause as usize];
+        let count = |kind: OpKind| self.ended_of(kind, cause);
         match kind {
             OpKind::Read => count(OpKind::Read) + count(OpKind::Copyback) + count(OpKind::SpareRead),
             OpKind::Program => count(OpKind::Program) + count(OpKind::Copyback),

@@ -8,11 +8,13 @@
 
 pub mod activity;
 pub mod array_times;
+pub mod die_state;
 pub mod ledger;
 pub mod parts;
 pub mod price;
 pub mod settings;
 pub mod table;
 
+pub use die_state::DieState;
 pub use ledger::{Ledger, Phase};
-pub use table::{DieState, PriceTable};
+pub use table::PriceTable;

@@ -14,6 +14,10 @@ const COMPONENTS: &[&str] =
 const CONTROLLER: usize = 0;
 const DRAM: usize = 1;
 const NAND_IDLE: usize = 2;
+pub(super) const NAND_READ: usize = 3;
+pub(super) const NAND_PROGRAM: usize = 4;
+pub(super) const NAND_ERASE: usize = 5;
+pub(super) const NAND_TRANSFER: usize = 6;
 const HOST_INTERFACE: usize = 7;
 
 /// DRAM works for an operation.
@@ -35,7 +39,7 @@ pub fn parts(table: &PriceTable, dies: u32) -> Parts {
     let share = |component: usize, draw: Draw| PowerShare { component, draw };
     for state in DieState::ALL {
         let (busy, idle) = (table.die[state as usize], table.die[DieState::Idle as usize]);
-        let id = match component(state) {
+        let id = match state.component() {
             None => parts.state(&[]),
             Some(own) => parts.state(&[share(own, busy), share(NAND_IDLE, Draw::default() - idle)]),
         };
@@ -51,15 +55,4 @@ pub fn parts(table: &PriceTable, dies: u32) -> Parts {
     let id = parts.state(&[share(NAND_IDLE, table.die[DieState::Idle as usize])]);
     assert_eq!(id, REPLACES_NONE);
     parts
-}
-
-/// The component that a busy die belongs to. A die on the bus, or with data that waits for it, counts as `nand_transfer`.
-fn component(state: DieState) -> Option<usize> {
-    Some(match state {
-        DieState::Idle => return None,
-        DieState::Read => 3,
-        DieState::Program => 4,
-        DieState::Erase => 5,
-        DieState::ReadBus | DieState::ProgramBus | DieState::EraseBus | DieState::DataWait => 6,
-    })
 }

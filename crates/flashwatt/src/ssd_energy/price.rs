@@ -4,9 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::die_state::DieState;
 use super::ledger::{Ledger, Phase};
+use super::parts::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
 use super::settings::{DramRule, IdleAccounting};
-use super::table::{DieState, PriceTable};
+use super::table::PriceTable;
 use crate::energy::Draw;
 use crate::operation::Cause;
 
@@ -186,20 +188,18 @@ fn nand_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Exact
     sum.add(idle_draw, uncharged_ns);
     let idle_ns = i128::from(ledger.active_ns()) - i128::from(uncharged_ns);
     let idle = base - joules(i128::from(idle_draw.nw) * idle_ns);
-    let mut of = |states: &[DieState]| -> f64 {
+    let mut of = |component: usize| -> f64 {
+        let states = DieState::ALL.into_iter().filter(|state| state.component() == Some(component));
         states
-            .iter()
-            .map(|&state| {
+            .map(|state| {
                 let ns = ledger.state_ns(state);
                 sum.add(table.die[state as usize] - idle_draw, ns); // `base` already contains the idle power
                 joules(i128::from(table.die[state as usize].nw) * i128::from(ns))
             })
             .sum()
     };
-    let read = of(&[DieState::Read]);
-    let program = of(&[DieState::Program]);
-    let erase = of(&[DieState::Erase]);
-    let transfer = of(&[DieState::ReadBus, DieState::ProgramBus, DieState::EraseBus, DieState::DataWait]);
+    let (read, program) = (of(NAND_READ), of(NAND_PROGRAM));
+    let (erase, transfer) = (of(NAND_ERASE), of(NAND_TRANSFER));
     NandEnergies { read, program, erase, transfer, idle, total: read + program + erase + transfer + idle }
 }
 

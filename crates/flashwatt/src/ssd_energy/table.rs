@@ -6,68 +6,10 @@
 //! Currents of parts at different voltages cannot be added; their powers can. So the engine computes with power only,
 //! and the drive's current is its power divided by one voltage, [`PriceTable::supply_mv`].
 
+use super::die_state::DieState;
 use super::settings::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
 use crate::energy::Draw;
-use crate::energy::parts::StateId;
 use crate::units::Nanos;
-
-/// The state of a die.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum DieState {
-    /// Idle.
-    Idle,
-    /// Reading a page from the array.
-    Read,
-    /// Programming a page.
-    Program,
-    /// Erasing a block.
-    Erase,
-    /// On the bus for a read: command in, data out.
-    ReadBus,
-    /// On the bus for a program: command and data in.
-    ProgramBus,
-    /// On the bus for an erase: command in.
-    EraseBus,
-    /// Holding data that waits for the bus.
-    DataWait,
-}
-
-impl DieState {
-    /// Number of states.
-    pub const COUNT: usize = 8;
-    /// All of them, in the order of their numbers.
-    pub const ALL: [DieState; Self::COUNT] = [
-        DieState::Idle,
-        DieState::Read,
-        DieState::Program,
-        DieState::Erase,
-        DieState::ReadBus,
-        DieState::ProgramBus,
-        DieState::EraseBus,
-        DieState::DataWait,
-    ];
-
-    /// Its number among a drive's states: they begin with those of a die.
-    #[inline(always)]
-    pub const fn id(self) -> StateId {
-        StateId::numbered(self as usize)
-    }
-
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DieState::Idle => "idle",
-            DieState::Read => "read",
-            DieState::Program => "program",
-            DieState::Erase => "erase",
-            DieState::ReadBus => "read_transfer",
-            DieState::ProgramBus => "program_transfer",
-            DieState::EraseBus => "erase_transfer",
-            DieState::DataWait => "data_wait",
-        }
-    }
-}
 
 /// The power of every part in each state.
 #[derive(Clone, Debug)]
@@ -107,16 +49,16 @@ impl PriceTable {
             [Draw::new(part.idle_ua, millivolts), Draw::new(part.active_ua, millivolts)]
         };
         PriceTable {
-            die: [
-                die(nand.idle_ua),
-                die(nand.read_ua),
-                die(nand.program_ua),
-                die(nand.erase_ua),
-                page_bus(nand.read_ua),
-                page_bus(nand.program_ua),
-                bus(nand.erase_ua),
-                die(nand.idle_ua), // data in the page register: no array operation
-            ],
+            die: DieState::ALL.map(|state| match state {
+                DieState::Idle => die(nand.idle_ua),
+                DieState::Read => die(nand.read_ua),
+                DieState::Program => die(nand.program_ua),
+                DieState::Erase => die(nand.erase_ua),
+                DieState::ReadBus => page_bus(nand.read_ua),
+                DieState::ProgramBus => page_bus(nand.program_ua),
+                DieState::EraseBus => bus(nand.erase_ua),
+                DieState::DataWait => die(nand.idle_ua), // data in the page register: no array operation
+            }),
             controller: pair(&energy.controller),
             dram: pair(&energy.dram.part),
             host_interface: Draw::new(energy.host_interface.active_ua, volts(energy.host_interface.millivolts)),
