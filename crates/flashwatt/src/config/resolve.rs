@@ -11,6 +11,7 @@ use crate::units::Nanos;
 use crate::workload::synthetic::MODELS;
 
 mod array;
+mod bounds;
 mod budget;
 mod energy;
 mod files;
@@ -22,8 +23,9 @@ mod ssd;
 mod workload;
 
 pub(super) use array::MemberOf;
+use bounds::Bounds;
 pub(super) use energy::energy;
-use workload::{Bounds, workload};
+use workload::workload;
 
 /// No phase, delay or gap lasts longer: 1000 s.
 const NS_MAX: u64 = 1_000_000_000_000;

@@ -180,10 +180,10 @@ fn of_flash(found: &Found, trims: &BTreeMap<Lpn, u64>, owner: Lpn) -> Option<u64
 
 #[cfg(test)]
 mod tests {
+    use super::super::log::LoggedPages;
     use super::*;
     use crate::config::load;
     use crate::crash::Powered;
-    use crate::crash::log::LoggedPages;
     use crate::units::Ppn;
     use crate::workload;
 

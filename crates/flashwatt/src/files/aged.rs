@@ -5,29 +5,17 @@
 //! disk, and nothing in memory. The method is that of ageing by churn at a constant utilisation (Smith and Seltzer, *File system
 //! aging*, SIGMETRICS 1997), with random draws in place of a recorded history.
 
-use serde::Serialize;
-
 use super::figures::Cause;
 use super::flusher::Flusher;
 use super::io::IoId;
 use super::lay_down::NoRoom;
 use super::operation::{DirId, FileId, FileOp, Mode, OpKind};
 use super::program::Shape;
+use super::settings::Aged;
 use super::system::{BLOCK_BYTES, Stop, Tried, Work};
 use super::vfs::{Caller, Doing, Vfs, Windows};
 use crate::progress::{Progress, Watch};
 use crate::rng::Rng;
-
-/// Settings of an aged disk.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Aged {
-    /// Share of the blocks of the empty file system that files of others use when the program's files are laid down.
-    pub fill_fraction: f64,
-    /// Bytes by which they were replaced, for each byte that they have.
-    pub churn: f64,
-    /// The mean length of a file in bytes.
-    pub mean_file_bytes: u64,
-}
 
 /// The history that a disk gets.
 pub struct History<'a> {

@@ -36,12 +36,13 @@ mod threads;
 mod vfs;
 mod workload;
 
-pub use aged::{Aged, History};
+pub use aged::History;
 pub use context::Cx;
 pub use figures::{Cause, FileFigures, FlowFigures, IoFigures};
 pub use image::Image;
 pub use kept::{FilesFound, Found};
 pub use lay_down::NoRoom;
 pub use operation::{DirId, FileId, FileOp, Mode, OpError, OpKind, Step};
+pub use settings::Aged;
 pub use source::{FileSpec, Flow, Source, ThreadId, ThreadSpec, Tree};
 pub use workload::{Disk, End, FileWorkload};

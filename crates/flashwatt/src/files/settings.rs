@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::aged::Aged;
 use super::program::Personality;
 use super::system::BLOCK_BYTES;
 use super::systems::Registered;
@@ -39,6 +38,17 @@ pub struct Files {
     /// Size of the disk in bytes; whole blocks.
     #[serde(skip)]
     pub disk_bytes: u64,
+}
+
+/// Settings of an aged disk.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Aged {
+    /// Share of the blocks of the empty file system that files of others use when the program's files are laid down.
+    pub fill_fraction: f64,
+    /// Bytes by which they were replaced, for each byte that they have.
+    pub churn: f64,
+    /// The mean length of a file in bytes.
+    pub mean_file_bytes: u64,
 }
 
 /// Where a program is from.

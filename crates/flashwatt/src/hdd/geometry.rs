@@ -5,10 +5,8 @@
 //! the switch. There is one entry for each zone and none for a track.
 
 use super::rotation::{Angle, Rotation};
+pub use super::settings::Lba;
 use super::settings::{Hdd, Zone};
-
-/// A sector's number: its address divided by 512 bytes.
-pub type Lba = u64;
 
 /// Where a sector lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

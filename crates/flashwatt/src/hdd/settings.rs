@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use schemars::JsonSchema;
 
-use super::geometry::Lba;
 use crate::units::{Nanos, SECTOR_BYTES};
+
+/// A sector's number: its address divided by 512 bytes.
+pub type Lba = u64;
 
 /// A hard disk.
 #[derive(Clone, Debug, PartialEq, Serialize)]

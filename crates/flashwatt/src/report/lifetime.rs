@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::ssd::{Flash, Spread};
+use super::counts::{Flash, Spread};
 
 /// Seconds of a year of 365.25 days.
 const YEAR_S: f64 = 31_557_600.0;
@@ -96,7 +96,7 @@ fn reason(rated_cycles: Option<u32>, cycles_per_block: f64, erase_count: &Spread
 
 #[cfg(test)]
 mod tests {
-    use super::super::ssd::Counts;
+    use super::super::counts::Counts;
     use super::*;
 
     fn counts(total: u64) -> Counts {

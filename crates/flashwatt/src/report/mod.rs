@@ -21,6 +21,7 @@ use crate::units::Nanos;
 pub mod array;
 pub mod array_lifetime;
 mod balance;
+mod counts;
 mod doubts;
 pub mod files;
 pub mod hdd;

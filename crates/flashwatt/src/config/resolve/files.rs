@@ -1,6 +1,6 @@
 //! `[workload.files]`: a program, a file system and a page cache.
 
-use super::workload::Bounds;
+use super::bounds::Bounds;
 use super::{COUNT_MAX, MB_S, SECONDS_MAX, chosen, registered};
 use crate::config::raw;
 use crate::files::Aged;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::workload::Bounds;
+use super::bounds::Bounds;
 use super::{NS_MAX, QUEUE_DEPTH_MAX, chosen};
 use crate::config::raw;
 use crate::connector::{Priority, PriorityClass};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::super::{Fio, Standin, Synthetic, Workload, raw};
+use super::bounds::Bounds;
 use super::files::files;
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, parameters};
 use crate::error::Fault;
@@ -14,14 +15,6 @@ use crate::workload::settings::{Arrivals, Beyond, Dispatched, Gap, Group, Law, O
 use crate::workload::standin::{self, STANDINS};
 use crate::workload::synthetic::{MODELS, model};
 use crate::workload::trace::{GivenUnits, find};
-
-/// What a workload must keep within.
-pub(super) struct Bounds {
-    pub logical_bytes: u64,
-    pub queue_depth: u32,
-    /// Whether the requests go to a scheduler.
-    pub has_scheduler: bool,
-}
 
 /// The workload of `[workload]` or `[run.precondition]`, whichever `table` says.
 pub(super) fn workload(c: &mut Checker, table: &str, raw: Option<&raw::Workload>, bounds: &Bounds) -> Workload {

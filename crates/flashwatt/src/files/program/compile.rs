@@ -7,8 +7,9 @@ use super::flowops::{Compiler, Names};
 use super::layout::Plan;
 use super::lexer::place;
 use super::script::{Block, ProcessBlock, Script, ThreadBlock};
-use super::sync::Semaphore;
+use super::sets::PlannedSet;
 use super::values::{Valued, Values};
+use super::waits::Semaphore;
 use crate::error::Fault;
 use crate::files::source::ThreadSpec;
 use crate::settings::unknown_name;
@@ -22,15 +23,6 @@ const ENTRIES_MAX: u64 = 1 << 30;
 
 /// Gamma shapes in filebench 1.4.9, unless given: 1500 thousandths.
 const GAMMA_DEFAULT: u64 = 1500;
-
-/// A file set by name.
-pub(super) struct PlannedSet<'a> {
-    pub name: &'a str,
-    pub line: u32,
-    pub plan: Plan,
-    pub readonly: bool,
-    pub writeonly: bool,
-}
 
 /// What comes of a script.
 pub(super) struct Compiled<'a> {

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::code::{Action, Flowop, NONE, ThreadKind, Unit};
-use super::compile::PlannedSet;
 use super::draw::Quantity;
-use super::links::Link;
 use super::script::{Block, ThreadBlock};
+use super::sets::PlannedSet;
 use super::values::{Valued, Values};
 use crate::error::Fault;
 use crate::files::operation::Mode;
@@ -37,6 +36,15 @@ impl Names {
         self.flows.push(Flow { name: name.to_string() });
         Some(flow)
     }
+}
+
+/// A target that is looked up when all flow operations are known.
+pub(super) struct Link<'a> {
+    pub at: usize,
+    pub name: &'a str,
+    /// What the target must be.
+    pub of: &'static str,
+    pub fault: Fault,
 }
 
 /// Compiles the flow operations of all threads.

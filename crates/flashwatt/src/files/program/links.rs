@@ -1,22 +1,13 @@
 //! Flow operations that name others: the targets of posts, wake-ups and limits.
 
 use super::code::{Action, NONE, ThreadKind};
-use super::flowops::Compiler;
+use super::flowops::{Compiler, Link};
 use super::script::{Block, ThreadBlock};
-use super::sync::Semaphore;
 use super::values::Valued;
+use super::waits::Semaphore;
 use crate::error::Fault;
 use crate::files::source::ThreadSpec;
 use crate::settings::unknown_name;
-
-/// A target that is looked up when all flow operations are known.
-pub(super) struct Link<'a> {
-    at: usize,
-    name: &'a str,
-    /// What the target must be.
-    of: &'static str,
-    fault: Fault,
-}
 
 impl<'a> Compiler<'a, '_, '_> {
     /// Gives a counter to each flow operation that a limit of the same thread counts.

@@ -63,6 +63,7 @@ mod links;
 mod parser;
 mod personalities;
 mod script;
+mod sets;
 mod state;
 mod sync;
 #[cfg(test)]
@@ -70,12 +71,13 @@ mod tests;
 mod thread;
 mod turns;
 mod values;
+mod waits;
 mod words;
 
 use std::collections::BTreeMap;
 
 use code::Code;
-use compile::{Compiled, PlannedSet};
+use compile::Compiled;
 pub(super) use draw::Shape;
 use fileset::Files;
 use layout::lay_out;
@@ -83,6 +85,7 @@ use lexer::place;
 pub use personalities::{PERSONALITIES, Personality, Text};
 pub use script::Quit;
 use script::Script;
+use sets::PlannedSet;
 use state::State;
 use values::Values;
 pub use words::FLOWOPS;

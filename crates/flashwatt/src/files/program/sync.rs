@@ -1,6 +1,5 @@
 //! How threads wait for one another, and for events.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::code::{Code, Flowop, NONE, Unit};
@@ -10,63 +9,8 @@ use crate::files::operation::Step;
 use crate::files::source::ThreadId;
 use crate::units::Nanos;
 
-/// Seconds whose events are kept while no thread takes them; older ones are lost.
-const EVENTS_KEPT_S: u64 = 5;
-
-const NS_PER_S: u64 = 1_000_000_000;
-
 /// Bytes of a bwlimit's event.
 const MIB: i64 = 1 << 20;
-
-/// A semaphore of a semblock and a thread: a pair, of which a blocking sempost takes from one what it gives to the other.
-#[derive(Clone, Debug)]
-pub(super) struct Semaphore {
-    owner: ThreadId,
-    posts: u64,
-    room: u64,
-    /// What its owner waits for; 0 if it does not wait.
-    needs: u64,
-    /// Threads that wait for room, and how much they post.
-    posters: VecDeque<(ThreadId, u64)>,
-}
-
-impl Semaphore {
-    /// The semaphore of a thread. It has room for as many posts as the semblock's `highwater`.
-    pub fn new(owner: ThreadId, highwater: u64) -> Self {
-        Semaphore { owner, posts: 0, room: highwater, needs: 0, posters: VecDeque::new() }
-    }
-}
-
-/// The events of `eventgen`: one after the other at a constant rate, from the beginning of the run on.
-#[derive(Clone, Debug)]
-pub(super) struct Events {
-    per_s: u64,
-    /// Events that were taken, or came and went.
-    taken: u64,
-}
-
-impl Events {
-    pub fn new(per_s: u64) -> Self {
-        Events { per_s, taken: 0 }
-    }
-
-    /// When the next `count` events that nobody has taken will have come.
-    fn take(&mut self, count: u64, now: Nanos) -> Nanos {
-        let come = (u128::from(now) * u128::from(self.per_s) / u128::from(NS_PER_S)) as u64;
-        self.taken = self.taken.max(come.saturating_sub(EVENTS_KEPT_S * self.per_s)) + count;
-        (u128::from(self.taken) * u128::from(NS_PER_S)).div_ceil(u128::from(self.per_s)) as Nanos
-    }
-}
-
-/// The state of a limit in a thread.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Limit {
-    begun: bool,
-    /// The count when it was last looked at.
-    last: u64,
-    /// What was paid for in advance, or is still to be paid for.
-    bucket: i64,
-}
 
 /// The count of a unit.
 fn count(counter: &Counter, unit: Unit) -> u64 {

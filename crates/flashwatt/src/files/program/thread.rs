@@ -2,7 +2,7 @@
 
 use super::code::{Code, NONE, ThreadKind};
 use super::draw::Quantity;
-use super::sync::Limit;
+use super::waits::Limit;
 use crate::files::operation::{FileOp, Mode};
 use crate::rng::Rng;
 

@@ -3,7 +3,7 @@
 use std::hint::cold_path;
 
 use super::cmt::{Cmt, EvictionOrder};
-use super::options::Settings;
+use super::options::{DIRECTORY_ENTRY_BYTES, Settings};
 use super::translation::{MapShare, TranslationPages};
 use crate::ftl::flat_map::FlatMap;
 use crate::ftl::paged::pages::Owner;
@@ -17,22 +17,6 @@ use crate::operation::Cause;
 use crate::persist::{Flaw, StateReader, StateWriter};
 use crate::recovery::checkpoint::LISTED_ENTRY_BYTES;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
-
-/// Bytes of an entry of the global translation directory: one flash address.
-const DIRECTORY_ENTRY_BYTES: u64 = 4;
-/// Entries of operations under way that a checkpoint has room for, beside those of the cached table. With more of them it waits.
-const ENTRIES_UNDER_WAY: u128 = 4096;
-
-/// Bytes of a checkpoint of this map on a drive with this number of logical pages, at most: see [`Mapping::checkpoint_bytes`].
-pub(super) fn checkpoint_bytes_max(settings: &Settings, replicas: u32, logical: u128) -> u128 {
-    let pages = logical.div_ceil(u128::from(settings.entries_per_page));
-    let entry_bytes = u128::from(DIRECTORY_ENTRY_BYTES);
-    let directory = entry_bytes * pages * u128::from(replicas + 1);
-    let cached = if settings.cmt_fraction.is_some() { logical } else { u128::from(settings.cmt_entries) };
-    let listed = u128::from(LISTED_ENTRY_BYTES) * logical.min(cached + ENTRIES_UNDER_WAY);
-    let trimmed = pages * (entry_bytes + u128::from(settings.entries_per_page.div_ceil(8)));
-    directory + listed + trimmed
-}
 
 /// The map, in memory and on flash.
 pub(in crate::ftl) struct Mapping<O> {

@@ -3,12 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mapping;
 use super::translation::MapShare;
 use crate::ftl::paged::pages::spare_blocks_per_die;
 use crate::ftl::{Allocation, DriveSize, Frontiers, Room};
+use crate::recovery::checkpoint::LISTED_ENTRY_BYTES;
 use crate::settings::{Checker, Field, field};
 
+/// Bytes of an entry of the global translation directory: one flash address.
+pub(super) const DIRECTORY_ENTRY_BYTES: u64 = 4;
+/// Entries of operations under way that a checkpoint has room for, beside those of the cached table. With more of them it waits.
+const ENTRIES_UNDER_WAY: u128 = 4096;
 /// Default size of the cached mapping table (EnergySim's 8 MiB).
 const CMT_BYTES: u64 = 8 << 20;
 /// Default size of an entry: 512 entries in a page of 4 KiB (RFTL, section 3).
@@ -206,7 +210,13 @@ pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &DriveSize)
     }
 }
 
-/// Bytes of a checkpoint of a scheme with this number of replicas, at most.
-pub(in crate::ftl) fn checkpoint_bytes_max(settings: &Settings, replicas: u32, logical_pages: u128) -> u128 {
-    mapping::checkpoint_bytes_max(settings, replicas, logical_pages)
+/// Bytes of a checkpoint of a scheme with this number of replicas, at most: see [`super::mapping::Mapping::checkpoint_bytes`].
+pub(in crate::ftl) fn checkpoint_bytes_max(settings: &Settings, replicas: u32, logical: u128) -> u128 {
+    let pages = logical.div_ceil(u128::from(settings.entries_per_page));
+    let entry_bytes = u128::from(DIRECTORY_ENTRY_BYTES);
+    let directory = entry_bytes * pages * u128::from(replicas + 1);
+    let cached = if settings.cmt_fraction.is_some() { logical } else { u128::from(settings.cmt_entries) };
+    let listed = u128::from(LISTED_ENTRY_BYTES) * logical.min(cached + ENTRIES_UNDER_WAY);
+    let trimmed = pages * (entry_bytes + u128::from(settings.entries_per_page.div_ceil(8)));
+    directory + listed + trimmed
 }

@@ -12,7 +12,6 @@ use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
 use super::phases::Rules;
-use super::steady::Role;
 use crate::blocks::{BlockTable, Choice, NextCopy};
 use crate::error::Error;
 use crate::ftl::plan::{Chosen, Plan};
@@ -44,6 +43,19 @@ pub(in crate::ftl) trait Owner {
 
     /// Prefetches the data that a move of `lpn` touches into the machine's caches.
     fn prefetch(&self, lpn: Lpn);
+}
+
+/// The role of a block that has been laid down.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::ftl) enum Role {
+    /// Fully programmed.
+    Closed,
+    /// The host writes to it (and copies too, if they share one).
+    Host,
+    /// Copies are written to it.
+    Gc,
+    /// It is being collected.
+    Victim,
 }
 
 /// Write frontiers and running collections of all dies.

@@ -8,7 +8,7 @@
 //! is that of a drive in full work: [`super::phases`].
 
 use super::Allocation;
-use super::pages::Pages;
+use super::pages::{Pages, Role};
 use super::phases::{Phase, Phases, Rules, Victim, WAVES};
 use crate::blocks::{BlockTable, Scatter};
 use crate::error::Error;
@@ -138,19 +138,6 @@ struct Content {
     valid_at_first: u32,
     valid: u32,
     role: Role,
-}
-
-/// The role of a block that has been laid down.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::ftl) enum Role {
-    /// Fully programmed.
-    Closed,
-    /// The host writes to it (and copies too, if they share one).
-    Host,
-    /// Copies are written to it.
-    Gc,
-    /// It is being collected.
-    Victim,
 }
 
 /// Draws which pages of a block are valid: selection sampling, all choices equally likely. Of a victim the first ones are copied already.

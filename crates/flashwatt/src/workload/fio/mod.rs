@@ -21,6 +21,7 @@ use crate::units::Nanos;
 use crate::workload::settings;
 
 mod boost;
+mod checked;
 mod engines;
 mod file;
 mod file_options;

@@ -1,7 +1,5 @@
 //! The options of fio that are not simulated, each with what an error message says of it.
 
-use super::reader::OptionReader;
-
 /// Options that are not supported, each with the reason or with what serves instead.
 pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("read_iolog", "run such a trace with --trace; its format is fio"),
@@ -64,15 +62,3 @@ pub(super) const CHECKED: &[(&str, &[&str], &str)] = &[
     ("file_append", &["0"], "there is no end of a file on a drive; --fs NAME makes files"),
     ("unlink_each_loop", &["0"], "there are no files to remove; --fs NAME makes files"),
 ];
-
-impl OptionReader<'_> {
-    /// Refuses values of [`CHECKED`] options that would change the requests.
-    pub fn check_values(&mut self) {
-        for (name, values, why) in CHECKED {
-            if let Some(written) = self.written(name).filter(|written| !values.contains(&written.value.as_str())) {
-                let fault = written.fault("not simulated").expected(values.join(", ")).help(*why);
-                self.faults.push(fault);
-            }
-        }
-    }
-}

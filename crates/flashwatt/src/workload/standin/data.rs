@@ -330,33 +330,7 @@ impl StandinData {
         text
     }
 
-    /// Checks that the file describes a model.
-    ///
-    /// # Errors
-    /// The first fault as text: a value without a source, probabilities above 1 in sum, or a list that is not valid.
-    pub fn check(&self) -> Result<(), String> {
-        if let Some((name, ..)) = self.rows().iter().find(|(_, _, _, source)| source.is_empty()) {
-            return Err(format!("{name} has no source"));
-        }
-        super::limits::check(self)?;
-        let model = &self.model;
-        let reads = [&model.read_continue_fraction, &model.read_fresh_fraction, &model.read_revisit_fraction];
-        let writes = [&model.write_continue_fraction, &model.write_fresh_fraction, &model.write_revisit_fraction];
-        for (kind, of_kind, shares) in [("read", RequestKind::Read, reads), ("write", RequestKind::Write, writes)] {
-            if model.resume_fraction(of_kind) + shares.map(|share| share.value).iter().sum::<f64>() > 1.0 {
-                let names = ["continue", "resume", "fresh", "revisit"].map(|name| format!("{kind}_{name}_fraction"));
-                return Err(format!("{} > 1", names.join(" + ")));
-            }
-        }
-        self.check_resume()?;
-        self.check_reuse()?;
-        if self.published.read_bytes_percent.is_some() == self.published.read_percent.is_some() {
-            return Err("give exactly one of read_bytes_percent and read_percent".into());
-        }
-        Ok(())
-    }
-
-    fn check_resume(&self) -> Result<(), String> {
+    pub(super) fn check_resume(&self) -> Result<(), String> {
         let m = &self.model;
         let of_reads = [&m.read_resume_fraction, &m.read_resume_fresh_fraction, &m.read_resume_grown_fraction];
         let of_writes = [&m.write_resume_fraction, &m.write_resume_fresh_fraction, &m.write_resume_grown_fraction];
@@ -399,7 +373,7 @@ impl StandinData {
         Ok(())
     }
 
-    fn check_reuse(&self) -> Result<(), String> {
+    pub(super) fn check_reuse(&self) -> Result<(), String> {
         let model = &self.model;
         if model.recent_fraction.value >= 1.0 {
             return Err("model.recent_fraction: found 1; expected less than 1".into());

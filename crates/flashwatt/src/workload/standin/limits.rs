@@ -1,6 +1,7 @@
 //! What the numbers of a stand-in's file may be.
 
 use super::data::{Row, StandinData};
+use crate::connector::RequestKind;
 use crate::units::SECTOR_BYTES;
 
 /// Pages of the published statistics. Chunks consist of them, and a shift is an offset in one.
@@ -73,11 +74,39 @@ const LENGTHS: [(&str, u64, u64); 4] = [
 /// Largest weight of a length: the sum of all of them stays a number.
 const SHARE_MAX: f64 = 1e9;
 
+impl StandinData {
+    /// Checks that the file describes a model.
+    ///
+    /// # Errors
+    /// The first fault as text: a value without a source, probabilities above 1 in sum, or a list that is not valid.
+    pub fn check(&self) -> Result<(), String> {
+        if let Some((name, ..)) = self.rows().iter().find(|(_, _, _, source)| source.is_empty()) {
+            return Err(format!("{name} has no source"));
+        }
+        check(self)?;
+        let model = &self.model;
+        let reads = [&model.read_continue_fraction, &model.read_fresh_fraction, &model.read_revisit_fraction];
+        let writes = [&model.write_continue_fraction, &model.write_fresh_fraction, &model.write_revisit_fraction];
+        for (kind, of_kind, shares) in [("read", RequestKind::Read, reads), ("write", RequestKind::Write, writes)] {
+            if model.resume_fraction(of_kind) + shares.map(|share| share.value).iter().sum::<f64>() > 1.0 {
+                let names = ["continue", "resume", "fresh", "revisit"].map(|name| format!("{kind}_{name}_fraction"));
+                return Err(format!("{} > 1", names.join(" + ")));
+            }
+        }
+        self.check_resume()?;
+        self.check_reuse()?;
+        if self.published.read_bytes_percent.is_some() == self.published.read_percent.is_some() {
+            return Err("give exactly one of read_bytes_percent and read_percent".into());
+        }
+        Ok(())
+    }
+}
+
 /// Checks every number by itself.
 ///
 /// # Errors
 /// The first fault as text, which begins with the number's name.
-pub(super) fn check(data: &StandinData) -> Result<(), String> {
+fn check(data: &StandinData) -> Result<(), String> {
     let rows = data.rows();
     rows.iter().try_for_each(|row| number(row).and_then(|()| lengths(row)))?;
     let (chunk, span) = (data.model.chunk_bytes.value, data.model.span_bytes.value);

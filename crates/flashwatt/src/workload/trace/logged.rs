@@ -3,62 +3,12 @@
 //! A scheduler merges and orders requests. A stream that was logged behind a scheduler is merged and ordered already; given
 //! to another one, it shows the recorded scheduler's work and not that of the simulated one.
 
-use super::read::input::{BYTE_ORDER_MARK, Input};
+use super::log_point::LogPoint;
 use super::read::reader::Reader;
 use super::read::traces::Traces;
-use super::{Format, trace_error};
+use super::trace_error;
 use crate::error::{Error, Fault};
 use crate::workload::settings::{self, Dispatched};
-
-/// Where the records of a log are taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LogPoint {
-    /// Before the host's scheduler: requests as processes send them.
-    Submission,
-    /// Behind the host's scheduler: requests as a drive gets them.
-    Dispatch,
-    /// The format does not say.
-    Unknown,
-}
-
-impl LogPoint {
-    /// The first line of a text trace that was taken here, where the format does not say so. To every format it is a comment.
-    pub(super) fn mark(self) -> String {
-        format!("# logged at {}", self.name())
-    }
-
-    /// The name in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LogPoint::Submission => "submission",
-            LogPoint::Dispatch => "dispatch",
-            LogPoint::Unknown => "unknown",
-        }
-    }
-}
-
-/// The point that the first line of a trace names, if it does.
-pub(super) fn marked(input: &mut Input) -> Result<Option<LogPoint>, Error> {
-    const LINE_BYTES: usize = 64;
-    let (sample, _) = input.peek(LINE_BYTES)?;
-    let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
-    let first = first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first).trim_ascii_end();
-    let points = [LogPoint::Submission, LogPoint::Dispatch];
-    Ok(points.into_iter().find(|point| point.mark().as_bytes() == first))
-}
-
-impl Format {
-    /// Where the records of an event are taken; of the format's only one if it has no choice.
-    pub fn logged_at(&self, event: usize) -> LogPoint {
-        self.logged.get(event).copied().unwrap_or(LogPoint::Unknown)
-    }
-
-    /// The event at submission, as a user names it with the format; none if there is none.
-    fn at_submission(&self) -> Option<String> {
-        let event = self.logged.iter().position(|point| *point == LogPoint::Submission)?;
-        Some(format!("{}:{}", self.name, self.events.get(event)?))
-    }
-}
 
 /// What is to be said of traces that a scheduler gets: warnings, each about one file.
 ///

@@ -5,7 +5,7 @@
 //! tree of queues for each class of priority; a class is served before the worse ones, except that the idle class is looked
 //! at each 200 ms.
 
-use super::queue::Time;
+use super::time::Time;
 use crate::mem::FlatTable;
 use crate::units::Nanos;
 

@@ -9,7 +9,7 @@
 //! which is its waker.
 
 use super::fair::QueueId;
-use super::queue::Time;
+use super::time::Time;
 use crate::host::pool::RqId;
 
 const MS: Time = 1_000_000;

@@ -25,6 +25,7 @@ mod queue;
 mod raising;
 mod rate;
 mod service;
+mod time;
 
 use fair::{Fair, IDLE, QueueId};
 use injection::{First, Measurement};

@@ -1,18 +1,14 @@
 //! A queue of BFQ: the requests of a process that somebody waits for, or those of a priority that nobody waits for.
 
 use super::injection::Injection;
-use super::rate::MIN_THINK_NS;
+use super::time::MIN_THINK_NS;
+pub use super::time::{LONG_AGO, Time};
 use crate::host::pool::{Pool, Rq, RqId};
 use crate::host::sched::fading::{FadingMean, HALF};
 use crate::host::sched::lists::Lists;
 use crate::host::sched::seek::Seek;
 use crate::units::Nanos;
 
-/// A time in ns. Times before the run are below 0.
-pub type Time = i64;
-
-/// Long before the run (bfq_smallest_from_now).
-pub const LONG_AGO: Time = Time::MIN / 4;
 /// A request that begins further than this many sectors from the last one's end is far (BFQQ_SEEK_THR).
 const SEEK_SECTORS: u64 = 8 * 100;
 /// On flash, a request of at least this many sectors is not far (BFQQ_SECT_THR_NONROT).

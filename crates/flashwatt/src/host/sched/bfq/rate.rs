@@ -1,7 +1,6 @@
 //! The rate at which the device serves requests at best (bfq_update_peak_rate), and whether it queues them (bfq_update_hw_tag).
 
-use super::queue::Time;
-use crate::units::Nanos;
+use super::time::{MIN_THINK_NS, Time};
 
 /// Precision of rates: sectors per us, times 2 to this power (BFQ_RATE_SHIFT).
 pub const RATE_SHIFT: u32 = 16;
@@ -12,8 +11,6 @@ const MIN_INTERVAL_NS: Time = 300_000_000;
 const INTERVAL_NS: Time = 1_000_000_000;
 /// A device that has not been given requests for this long has been idle (bfq_update_peak_rate).
 const DEVICE_IDLE_NS: Time = 100_000_000;
-/// A think time up to this one is none (BFQ_MIN_TT).
-pub const MIN_THINK_NS: Nanos = 2_000_000;
 /// A rate above this many sectors per us is a mistake (bfq_update_rate_reset).
 const MOST_SECTORS_PER_US: u64 = 20;
 /// More requests at a time than this show that the device queues them (BFQ_HW_QUEUE_THRESHOLD).

@@ -9,7 +9,7 @@ use super::super::read::text::{
 };
 use super::super::{Format, LogPoint, Process, Record, believed};
 use super::linux::process;
-use super::nbd::Nbd;
+use super::nbd::{Nbd, flag};
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -180,14 +180,5 @@ impl LineFormat for Csv {
         }
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record { fua, is_sync, process, ..Record::new(time_ns, device, offset_bytes, bytes, kind) }, "bytes")
-    }
-}
-
-/// A column of 0 or 1.
-pub fn flag(name: &'static str, field: &[u8]) -> Result<bool, Box<Bad>> {
-    match field {
-        b"0" => Ok(false),
-        b"1" => Ok(true),
-        other => Err(Bad::field(name, "neither 0 nor 1", other, "0 or 1")),
     }
 }

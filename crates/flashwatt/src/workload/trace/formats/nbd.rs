@@ -9,7 +9,6 @@ use super::super::read::text::{
     Bad, Commas, LineColumns, LineFormat, Operations, Text, TextLine, looks_like, operation, range,
 };
 use super::super::{Format, LogPoint, Record, believed};
-use super::csv::flag;
 use crate::connector::RequestKind;
 
 /// The registry line.
@@ -72,5 +71,14 @@ impl LineFormat for Nbd {
         }
         let (offset_bytes, bytes) = range(("offset", offset), ("bytes", size), units)?;
         believed(Record { fua, ..Record::new(time_ns, 0, offset_bytes, bytes, kind) }, "bytes")
+    }
+}
+
+/// A column of 0 or 1.
+pub fn flag(name: &'static str, field: &[u8]) -> Result<bool, Box<Bad>> {
+    match field {
+        b"0" => Ok(false),
+        b"1" => Ok(true),
+        other => Err(Bad::field(name, "neither 0 nor 1", other, "0 or 1")),
     }
 }

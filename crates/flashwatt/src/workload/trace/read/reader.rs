@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::{
-    Decode, Format, Halt, Input, LogPoint, ReadOptions, Record, choose_event, counted, find, logged, recognise,
-    trace_error,
+    Decode, Format, Halt, Input, LogPoint, ReadOptions, Record, choose_event, counted, find, recognise, trace_error,
 };
 use super::census::Census;
 use super::column_units::GivenUnits;
 use super::doubts::doubts;
+use super::input::BYTE_ORDER_MARK;
 use super::input::{Gauge, base_name};
 use super::seal::Seal;
 use crate::error::{Error, Fault, Place};
@@ -80,7 +80,7 @@ impl Reader {
         let mut devices = cfg.devices.clone();
         devices.sort_unstable();
         Ok(Reader {
-            marked: if for_scheduler { logged::marked(&mut input)? } else { None },
+            marked: if for_scheduler { marked(&mut input)? } else { None },
             gauge: input.gauge(),
             decoder: (format.decode)(input, ReadOptions { event, given, cuts_gaps: cfg.max_gap_ns.is_some() }),
             path: path.to_path_buf(),
@@ -256,4 +256,14 @@ impl Reader {
     pub fn file(&self) -> Place {
         Place { file: Some(self.path.display().to_string()), ..Place::default() }
     }
+}
+
+/// The point that the first line of a trace names, if it does.
+fn marked(input: &mut Input) -> Result<Option<LogPoint>, Error> {
+    const LINE_BYTES: usize = 64;
+    let (sample, _) = input.peek(LINE_BYTES)?;
+    let first = sample.split(|&c| c == b'\n').next().unwrap_or_default();
+    let first = first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first).trim_ascii_end();
+    let points = [LogPoint::Submission, LogPoint::Dispatch];
+    Ok(points.into_iter().find(|point| point.mark().as_bytes() == first))
 }
