@@ -12,15 +12,16 @@ use crate::units::RequestId;
 /// Something that works in a drive beside requests.
 ///
 /// # Contract
-/// - **Work** is planned at the end of an instant, in [`Self::settle`], after all events and requests of that instant. The service gives
-///   its plans to the controller under its own [`Self::REQUEST`], and learns of each operation that ends by [`Self::op_ended`].
+/// - **Work** is planned at the end of an instant, in [`Self::settle`]: after all events and requests of that instant, and after the write
+///   buffer has sent what must leave it, but before the controller starts operations. The service gives its plans to the controller under
+///   its own [`Self::REQUEST`], and learns of each operation that ends by [`Self::op_ended`].
 /// - **Events**: a service with a seat sets and cancels the seat's event itself, never beyond the horizon of the agenda. The event only
 ///   wakes the drive, unless [`Self::event`] does something: the drive calls `settle` at the end of that instant in any case.
 /// - **Requests**: a flush may wait for a service ([`Self::holds_back`]). The service then takes 1 from what the request still waits for
 ///   when it need not wait any more, and completes it if nothing is left.
 /// - **Draining**: after the host's last request `Ssd::draining` is true. The run ends when no request is left and the write buffer is
-///   empty, whatever services have still to do. So a service begins nothing then that no request waits for, and no promise of the drive
-///   depends on work that a request does not wait for.
+///   empty, whatever a service has still to do. So no promise of the drive depends on work that no request waits for, and work that can
+///   wait for ever, as that of an idle drive, is not begun then.
 /// - **Blocks** of its own come from a row of [`crate::nand::reserve::Reserve`]; the service alone programs and erases them.
 /// - While a function with the drive runs, the drive does not have the service: what the function calls must not look for it.
 pub(super) trait Service: Sized {
@@ -67,7 +68,7 @@ pub(super) trait Service: Sized {
         false
     }
 
-    /// The erase of a block has ended, whosever it was.
+    /// The erase of a block has ended: one of this service, or any other.
     #[inline(always)]
     fn erased(&mut self) {}
 
