@@ -52,6 +52,14 @@ def test_status_and_output_are_those_of_a_process_from_nothing(tmp_path: Path, a
     assert _TIMES.sub("", found[1]) == _TIMES.sub("", expected[1])
 
 
+def test_pictures_are_those_of_a_process_from_nothing(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(CONFIG)
+    for name, way in (("fork", in_a_fork), ("nothing", from_nothing)):
+        assert way(["run", "own.toml", "--series", "--quiet", "--out", name], tmp_path) == (0, "", "")
+    for name in ("power.svg", "power.html", "activity.html"):
+        assert (tmp_path / "fork" / name).read_bytes() == (tmp_path / "nothing" / name).read_bytes(), name
+
+
 def test_a_fork_shares_nothing_with_the_next_one(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(CONFIG)
     assert in_a_fork(["run", "own.toml", "--out", "o", "--quiet"], tmp_path) == (0, "", "")
