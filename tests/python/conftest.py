@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
+from altair.utils import schemapi
 
 import forked
 
@@ -25,6 +26,10 @@ requests = 2_000
 request_bytes = 4096
 read_fraction = 0.5
 """
+
+schemapi.disable_debug_mode()
+"""Altair checks a chart as a whole, and not each of its parts as well, which takes as long again. Programs that tests
+start have both checks; `test_forked.py` compares their pictures."""
 
 Cli: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -30,7 +30,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-_LOADED = ("rich.progress", "altair", "flashwatt.cli.main", "flashwatt.report.table", "flashwatt.runs")
+_LOADED = (
+    "rich.progress",
+    "altair",
+    "flashwatt.cli.main",
+    "flashwatt.cli.explanation",
+    "flashwatt.config.template",
+    "flashwatt.dio.measure",
+    "flashwatt.dio.power",
+    "flashwatt.dio.simulated",
+    "flashwatt.report.table",
+    "flashwatt.runs",
+)
 """Polars is not among them: it starts threads, which a fork would wait for in vain."""
 _FIRST = {
     "calibrate": ("scipy.optimize", "scipy.stats"),
@@ -249,9 +260,13 @@ def main() -> None:
     from altair.utils import schemapi
 
     from flashwatt.cli.main import cli
+    from flashwatt.config import reference
+    from flashwatt.report.keys import meanings
 
     schemapi.disable_debug_mode()  # a chart is checked as a whole, and not each of its parts as well
     assert all(cli.commands.values())  # a look loads each
+    assert reference.keys()  # what they give is kept
+    assert meanings()
     _load(_LOADED)
     requests = socket.socket(fileno=int(sys.argv[1]))
     _serve(requests, _drawer())

@@ -160,8 +160,11 @@ def test_what_is_beyond_counts_from_the_range() -> None:
 
 
 def test_without_the_packages_the_target_says_that_it_skips(tmp_path: Path) -> None:
+    """It compares the runs that the tests have: what that prints is compared with the page above."""
     (tmp_path / "dirname").symlink_to("/usr/bin/dirname")
-    command = ["/bin/bash", "tools/validate_linux.sh", sys.executable, "linux"]
+    (tmp_path / "python").write_text('#!/bin/sh\necho "runs $*"\n')
+    (tmp_path / "python").chmod(0o755)
+    command = ["/bin/bash", "tools/validate_linux.sh", tmp_path / "python", "linux"]
     done = subprocess.run(
         command,
         cwd=ROOT,
@@ -173,7 +176,8 @@ def test_without_the_packages_the_target_says_that_it_skips(tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     assert "SKIPPED: no real kernel was run. linux.uml fio missing" in done.stderr
-    assert "Kendall's tau" in done.stdout
+    assert done.stdout == "runs tools/linux/compare.py tests/python/data/linux\n"
+    assert "Kendall's tau" in compared()["page"]
 
 
 def test_a_capture_without_runs_of_the_plan_is_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,10 +129,16 @@ def test_init_writes_the_schema_beside_it(flashwatt: Cli, tmp_path: Path) -> Non
     assert flashwatt("run", "drive.toml", "--requests", "100").returncode == 0
 
 
+@cache
+def by_schema() -> jsonschema.Draft7Validator:
+    """Check that the schema is one, which takes as long as to check a configuration by it."""
+    jsonschema.Draft7Validator.check_schema(reference.schema())
+    return jsonschema.Draft7Validator(reference.schema())
+
+
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_the_schema_accepts_every_configuration_of_the_engine(path: Path) -> None:
-    jsonschema.Draft7Validator.check_schema(reference.schema())
-    jsonschema.validate(tomli.loads(path.read_text()), reference.schema(), jsonschema.Draft7Validator)
+    by_schema().validate(tomli.loads(path.read_text()))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +157,7 @@ def test_the_schema_accepts_every_configuration_of_the_engine(path: Path) -> Non
     ],
 )
 def test_the_schema_refuses_with_the_engine(text: str) -> None:
-    assert not jsonschema.Draft7Validator(reference.schema()).is_valid(tomli.loads(text))
+    assert not by_schema().is_valid(tomli.loads(text))
     with pytest.raises(FlashwattError):
         Config(text).resolve()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import flashwatt
+import forked
 from flashwatt.experiments.energysim import operations
 from flashwatt.reproduce import catalogue, reproduce
 from flashwatt.reproduce.catalogue import EXPERIMENTS, choose
@@ -334,17 +335,16 @@ def test_a_killed_reproduction_goes_on(tmp_path: Path) -> None:
     """Finished runs are kept, and the tables have the same bytes in the end."""
 
     def command(out: str) -> list[str]:
-        ids = ("X1", "X13", "X14")
-        return [sys.executable, "-m", "flashwatt", "reproduce", *ids, "--seeds", "1", "--out", out, "--workers", "1"]
+        return ["reproduce", "X13", "X14", "--seeds", "1", "--out", out, "--workers", "1"]
 
     def finish(out: str) -> None:
-        subprocess.run(command(out), cwd=tmp_path, check=True, capture_output=True)
+        done = forked.run(command(out), tmp_path)
+        assert done.returncode == 0, done.stderr
 
     finish("whole")
     journal = tmp_path / "killed" / "results.jsonl"
-    with subprocess.Popen(
-        command("killed"), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as killed:
+    words = [sys.executable, "-m", "flashwatt", *command("killed")]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as killed:
         while killed.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 2):
             time.sleep(0.01)
         killed.kill()

@@ -86,9 +86,9 @@ def test_f126_a_large_log_takes_the_random_writes_of_ext2() -> None:
 
 
 def test_a_run_for_a_time_that_requests_cut_is_marked(flashwatt: Cli, tmp_path: Path) -> None:
-    """A run for 60 s with 20 operations is the run beside it: the table of X10 says so."""
-    done = flashwatt("reproduce", "X10", "--requests", "20", "--out", "o")
+    """A run for 60 s with 60 operations is the run beside it: the table of X10 says so."""
+    done = flashwatt("reproduce", "X10", "--requests", "60", "--set", "run.precondition=empty", "--out", "o")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "o" / "seo2008.html").read_text()
-    marked = re.findall(r">([^<>]*)\(<code>--requests</code> ended it after 20 operations\)", page)
+    marked = re.findall(r">([^<>]*)\(<code>--requests</code> ended it after 60 operations\)", page)
     assert [one.strip() for one in marked] == ["page mapping, 60 s", "FAST, 60 s"]
