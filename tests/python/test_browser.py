@@ -21,6 +21,7 @@ from flashwatt.reproduce import Terms, reproduce
 from flashwatt.reproduce.catalogue import choose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from flashwatt.reproduce.catalogue import Experiment
@@ -48,6 +49,7 @@ setTimeout(() => {
   const texts = [...document.querySelectorAll("svg text")].filter(shown);
   const boxes = texts.map(text => text.getBoundingClientRect());
   const told = {
+    page: location.pathname,
     failures,
     width: innerWidth,
     overflow: document.documentElement.scrollWidth - innerWidth,
@@ -82,8 +84,9 @@ setTimeout(() => {
 # Windows have a least width, frames have none; and one browser can hold several.
 FRAME = '<iframe src="{page}" style="border: 0; width: {width}px; height: 900px"></iframe>'
 WINDOW = """<!DOCTYPE html><meta charset="utf-8">
-{frames}<pre id="told"></pre>
+<pre id="told"></pre>
 <script>onmessage = event => {{ document.getElementById("told").append(event.data, "\\n"); }};</script>
+{frames}
 """
 
 
@@ -104,14 +107,16 @@ def results() -> Results:
     return flashwatt.sweep(grid, base=flashwatt.Config(CONFIG), seeds=2)
 
 
-def look(page: Path, *widths: int) -> list[dict[str, Any]]:
-    """Open a page in windows of these widths, and give the visible content of each."""
-    text = page.read_text().replace("<head>", f"<head>{LISTEN}", 1)
-    before, _, after = text.rpartition("</body>")
-    probed = page.with_name(f"{page.stem}-probed.html")
-    probed.write_text(f"{before}{TELL}</body>{after}")
-    window = page.with_name(f"{page.stem}-window.html")
-    window.write_text(WINDOW.format(frames="".join(FRAME.format(page=probed.name, width=width) for width in widths)))
+def look(*pages: tuple[Path, Sequence[int]]) -> list[list[dict[str, Any]]]:
+    """Open pages of one directory in windows of these widths, all in one browser. Gives what each window shows."""
+    frames, place = [], pages[0][0].parent
+    for page, widths in pages:
+        text = page.read_text().replace("<head>", f"<head>{LISTEN}", 1)
+        before, _, after = text.rpartition("</body>")
+        page.with_name(f"{page.stem}-probed.html").write_text(f"{before}{TELL}</body>{after}")
+        frames += [FRAME.format(page=f"{page.stem}-probed.html", width=width) for width in widths]
+    window = place / "window.html"
+    window.write_text(WINDOW.format(frames="".join(frames)))
     assert BROWSER is not None
     command = [
         BROWSER,
@@ -119,8 +124,8 @@ def look(page: Path, *widths: int) -> list[dict[str, Any]]:
         "--no-sandbox",
         "--disable-gpu",
         "--hide-scrollbars",
-        "--virtual-time-budget=10000",
-        f"--user-data-dir={page.parent / 'profile'}",
+        "--virtual-time-budget=60000",
+        f"--user-data-dir={place / 'profile'}",
         "--window-size=1400,1000",
         "--dump-dom",
         window.as_uri(),
@@ -128,14 +133,18 @@ def look(page: Path, *widths: int) -> list[dict[str, Any]]:
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240).stdout
     told = re.search(r'<pre id="told">(.+?)</pre>', dom, re.DOTALL)
     assert told, dom[-2000:]
-    seen: list[dict[str, Any]] = [json.loads(line) for line in html.unescape(told[1]).splitlines()]
-    assert sorted(one["width"] for one in seen) == sorted(widths)
-    return seen
+    seen: dict[str, list[dict[str, Any]]] = {}
+    for line in html.unescape(told[1]).splitlines():
+        window_seen = json.loads(line)
+        seen.setdefault(window_seen["page"].rpartition("/")[2], []).append(window_seen)
+    found = [seen.get(f"{page.stem}-probed.html", []) for page, _ in pages]
+    assert [sorted(one["width"] for one in some) for some in found] == [sorted(widths) for _, widths in pages]
+    return found
 
 
-def check(page: Path, charts: int) -> None:
+def check(windows: list[dict[str, Any]], charts: int) -> None:
     """Check that a page is as it should be, on a desk and on a phone."""
-    for seen in look(page, *WIDTHS):
+    for seen in windows:
         width = seen["width"]
         assert seen["failures"] == [], width
         assert seen["loaded"] == [], width
@@ -147,50 +156,6 @@ def check(page: Path, charts: int) -> None:
         assert seen["smallest_px"] >= 11, width
 
 
-def test_power_over_time(runs: dict[str, Report], tmp_path: Path) -> None:
-    check(plot.power(runs["ten channels"]).save(tmp_path / "power.html"), charts=1)
-
-
-def test_current_edge_by_edge(runs: dict[str, Report], tmp_path: Path) -> None:
-    check(plot.current(runs["ten channels"]).save(tmp_path / "current.html"), charts=1)
-
-
-def test_a_comparison(runs: dict[str, Report], tmp_path: Path) -> None:
-    charts = [plot.energy(runs), plot.power(runs), plot.latency(runs)]
-    charts += [plot.latency(runs, form="cdf"), plot.latency(runs, form="box"), plot.latency(runs, form="bars")]
-    check(plot.write_page(tmp_path / "both.html", "Two drives", charts), charts=6)
-
-
-def test_a_trace(tmp_path: Path) -> None:
-    trace = tmp_path / "many-sizes.csv"
-    sizes = [512 << power for power in range(16)]
-    lines = [f"{100_000 * at},0,{'RWT'[at % 3]},{at << 20},{size}" for at, size in enumerate(3 * sizes)]
-    trace.write_text("\n".join([*lines, "5000000,0,F,0,0", f"5100000,0,R,0,{sizes[0]}"]) + "\n")
-    write_trace(flashwatt.traces.profile(trace), tmp_path)
-    check(tmp_path / "trace.html", charts=7)
-
-
-def test_a_figure_against_a_parameter(results: Results, tmp_path: Path) -> None:
-    numbers, names = "device.channels", "controller.policy"
-    charts = [
-        plot.versus(results, numbers, "power_w.peak", names),
-        plot.versus(results, names, "power_w.peak", numbers),
-    ]
-    check(plot.write_page(tmp_path / "versus.html", "Peak power", charts), charts=2)
-
-
-def test_a_dark_page_has_dark_charts(runs: dict[str, Report], tmp_path: Path) -> None:
-    page = plot.power(runs).save(tmp_path / "dark.html")
-    (bright,) = look(page, 800)
-    # A headless browser prefers bright pages; the script's question is answered for it.
-    page.write_text(page.read_text().replace('matchMedia("(prefers-color-scheme: dark)")', "matchMedia('all')"))
-    (dark,) = look(page, 800)
-    assert (bright["failures"], dark["failures"]) == ([], [])
-    assert "rgb(43, 51, 64)" in bright["fills"]
-    assert "rgb(43, 51, 64)" not in dark["fills"]
-    assert "rgb(227, 231, 237)" in dark["fills"]
-
-
 ZOOM = """<script>
 setTimeout(() => {
   const svg = document.querySelector(".chart svg.marks"), box = svg.getBoundingClientRect();
@@ -199,39 +164,88 @@ setTimeout(() => {
   document.elementFromPoint(at.clientX, at.clientY).dispatchEvent(wheel);
 }, 700);
 </script>"""
+CHARTS = {"power": 1, "current": 1, "both": 6, "trace": 7, "versus": 2, "tradeoff": 1}
+"""Charts of each page of a command's."""
 
 
-def test_shift_and_the_wheel_zoom(runs: dict[str, Report], tmp_path: Path) -> None:
-    chart, ticks = plot.power(runs["ten channels"]), []
-    for key in ("false", "true"):  # without Shift a wheel scrolls the page
-        page = chart.save(tmp_path / f"zoom-{key}.html")
-        before, _, after = page.read_text().rpartition("</body>")
-        page.write_text(f"{before}{ZOOM.replace('KEY', key)}</body>{after}")
-        (seen,) = look(page, 800)
-        assert seen["failures"] == []
-        ticks.append(seen["ticks"])
-    assert ticks[0] != ticks[1]
+@pytest.fixture(scope="module")
+def seen(
+    runs: dict[str, Report], results: Results, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[dict[str, Any]]]:
+    """Make every page that a command writes, and some that are changed. One browser shows all of them."""
+    place = tmp_path_factory.mktemp("pages")
+    one, power = runs["ten channels"], plot.power(runs["ten channels"])
+    plot.current(one).save(place / "current.html")
+    latencies = [plot.latency(runs, form=form) for form in ("tail", "cdf", "box", "bars")]
+    plot.write_page(place / "both.html", "Two drives", [plot.energy(runs), plot.power(runs), *latencies])
+    _trace(place)
+    numbers, names = "device.channels", "controller.policy"
+    versus = [
+        plot.versus(results, *axes) for axes in ((numbers, "power_w.peak", names), (names, "power_w.peak", numbers))
+    ]
+    plot.write_page(place / "versus.html", "Peak power", versus)
+    plot.tradeoff(results).save(place / "tradeoff.html")
+    text = power.save(place / "power.html").read_text()
+    # A headless browser prefers bright pages; the script's question is answered for it.
+    dark = text.replace('matchMedia("(prefers-color-scheme: dark)")', "matchMedia('all')")
+    before, _, after = text.rpartition("</body>")
+    zoomed = {key: f"{before}{ZOOM.replace('KEY', key)}</body>{after}" for key in ("false", "true")}
+    broken = plot.energy(runs).save(place / "broken.html").read_text()
+    card = f'<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>{one._repr_html_()}</body></html>'
+    changed = {
+        "bright": text,
+        "dark": dark,
+        "zoom-false": zoomed["false"],
+        "zoom-true": zoomed["true"],
+        "broken": broken.replace('"type":"bar"', '"type":"no such mark"'),
+    }
+    for name, page in {**changed, "card": card}.items():
+        (place / f"{name}.html").write_text(page)
+    asked = {**dict.fromkeys([*CHARTS, "card"], WIDTHS), **dict.fromkeys(changed, (800,))}
+    windows = look(*((place / f"{name}.html", widths) for name, widths in asked.items()))
+    return dict(zip(asked, windows, strict=True))
 
 
-def test_compromises(results: Results, tmp_path: Path) -> None:
-    check(plot.tradeoff(results).save(tmp_path / "tradeoff.html"), charts=1)
+def _trace(place: Path) -> None:
+    """Write the page of a trace with requests of many sizes."""
+    trace = place / "many-sizes.csv"
+    sizes = [512 << power for power in range(16)]
+    lines = [f"{100_000 * at},0,{'RWT'[at % 3]},{at << 20},{size}" for at, size in enumerate(3 * sizes)]
+    trace.write_text("\n".join([*lines, "5000000,0,F,0,0", f"5100000,0,R,0,{sizes[0]}"]) + "\n")
+    write_trace(flashwatt.traces.profile(trace), place)
 
 
-def test_a_script_that_fails_is_seen(runs: dict[str, Report], tmp_path: Path) -> None:
-    page = plot.energy(runs).save(tmp_path / "broken.html")
-    page.write_text(page.read_text().replace('"type":"bar"', '"type":"no such mark"'))
-    (seen,) = look(page, 800)
-    assert seen["failures"]
-    assert seen["marks"] == 0
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_page_is_as_it_should_be(seen: dict[str, list[dict[str, Any]]], name: str) -> None:
+    check(seen[name], CHARTS[name])
 
 
-def test_the_page_for_a_notebook(runs: dict[str, Report], tmp_path: Path) -> None:
-    page = tmp_path / "card.html"
-    body = runs["ten channels"]._repr_html_()
-    page.write_text(f'<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>{body}</body></html>')
-    for seen in look(page, *WIDTHS):
-        assert seen["failures"] == []
-        assert seen["overflow"] <= 0
+def test_a_dark_page_has_dark_charts(seen: dict[str, list[dict[str, Any]]]) -> None:
+    (bright,), (dark,) = seen["bright"], seen["dark"]
+    assert (bright["failures"], dark["failures"]) == ([], [])
+    assert "rgb(43, 51, 64)" in bright["fills"]
+    assert "rgb(43, 51, 64)" not in dark["fills"]
+    assert "rgb(227, 231, 237)" in dark["fills"]
+
+
+def test_shift_and_the_wheel_zoom(seen: dict[str, list[dict[str, Any]]]) -> None:
+    """Without Shift a wheel scrolls the page."""
+    (still,), (zoomed,) = seen["zoom-false"], seen["zoom-true"]
+    assert (still["failures"], zoomed["failures"]) == ([], [])
+    assert still["ticks"] == seen["bright"][0]["ticks"]
+    assert still["ticks"] != zoomed["ticks"]
+
+
+def test_a_script_that_fails_is_seen(seen: dict[str, list[dict[str, Any]]]) -> None:
+    (broken,) = seen["broken"]
+    assert broken["failures"]
+    assert broken["marks"] == 0
+
+
+def test_the_page_for_a_notebook(seen: dict[str, list[dict[str, Any]]]) -> None:
+    for card in seen["card"]:
+        assert card["failures"] == []
+        assert card["overflow"] <= 0
 
 
 EMPTY = 'run.precondition="empty"'
@@ -283,4 +297,5 @@ def test_the_pages_of_the_papers(tmp_path: Path, case: str) -> None:
     assert "with 95 % intervals" in text, "bars or lines have intervals"
     assert re.search(r'<td class="figure" title="simulated">[\d,.e+−-]+ ± ', text), "and so have figures of tables"
     assert ('class="multiples"' in text) == (name in GRIDS)
-    check(page, charts)
+    (windows,) = look((page, WIDTHS))
+    check(windows, charts)
