@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +24,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run the demo in a directory of its own; its output is in output.txt there."""
     directory = tmp_path_factory.mktemp("demo")
     shutil.copytree(ROOT / "examples", directory / "examples")
+    if "FLASHWATT_SOAK" not in os.environ:
+        study = directory / "examples/studies/spare-flash.toml"
+        study.write_text(study.read_text().replace("seeds = 3", "seeds = 1"))
     command = [sys.executable, "-m", "flashwatt.demo"]
     result = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False, timeout=120)
     assert result.returncode == 0, result.stderr

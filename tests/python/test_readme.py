@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from flashwatt import _core
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
 
 GUIDES = (
     "getting-started.md",
@@ -31,6 +33,9 @@ GUIDES = (
 )
 VARIES = re.compile(r"simulated in|CPU second")
 """Lines with times of the machine."""
+
+SHORTER = {} if "FLASHWATT_SOAK" in os.environ else {"compare-collectors.md": ("_000 }", "00 }")}
+"""Pages whose configurations are long runs, and what makes these a tenth. Of their outputs only words are compared."""
 
 ROOT = Path(__file__).parents[2]
 ON_PYPI = ROOT / "packaging/pypi.md"
@@ -62,7 +67,9 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     for text in blocks("toml", page):
         name = re.match(r"# ([\w.-]+\.toml)\n", text)
         if name:
-            (directory / name[1]).write_text(text)
+            long, short = SHORTER.get(page.name, ("", ""))
+            assert long in text
+            (directory / name[1]).write_text(text.replace(long, short) if long else text)
     return page, directory
 
 
@@ -109,6 +116,11 @@ def test_every_command_does_what_it_should(
         assert not shown or capsys.readouterr().out == shown[1]
 
 
+def words(line: str) -> tuple[str, ...]:
+    """Give the labels and units of a line; a column of warnings is there only if points differ in them."""
+    return tuple(re.findall(r"[A-Za-z]\w*", line.replace(" warn ", " ")))
+
+
 def expect(page: Path, command: str, printed: str) -> None:
     """Compare the output with the block of text that follows the command's block in the page, if there is one."""
     shown = re.search(
@@ -116,8 +128,9 @@ def expect(page: Path, command: str, printed: str) -> None:
         re.sub(r" *\\\n *", " ", page.read_text()),
         re.MULTILINE | re.DOTALL,
     )
-    lines = {line.strip() for line in printed.splitlines()}
-    missing = [line for line in shown[1].splitlines() if line.strip() not in lines] if shown else []
+    seen: Callable[[str], object] = words if page.name in SHORTER else str.strip
+    lines = {seen(line) for line in printed.splitlines()}
+    missing = [line for line in shown[1].splitlines() if seen(line) not in lines] if shown else []
     assert [line for line in missing if line.strip() != "…" and not VARIES.search(line)] == [], command
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from functools import cache
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,13 @@ FILES = {"workload.files.personality": "fileserver-park", "workload.files.set.nf
 def mb_per_s(*keys: dict[str, Any], system: str) -> float:
     """What the application gets."""
     together = {key: value for some in keys for key, value in some.items()}
-    operations = fw.run({**together, "workload.files.system": system}).files.operations
+    return _mb_per_s(tuple({**together, "workload.files.system": system}.items()))
+
+
+@cache
+def _mb_per_s(config: tuple[tuple[str, Any], ...]) -> float:
+    """Run once what several tests look at."""
+    operations = fw.run(dict(config)).files.operations
     return operations.bytes / 1e6 / operations.seconds
 
 
@@ -57,6 +64,7 @@ def test_f119_lfs_makes_random_writes_sequential(
 def test_f120_updates_scatter_the_files_of_lfs() -> None:
     """Thirty updates of a file lie elsewhere in the log; ext2 has them in place."""
 
+    @cache
     def extents(system: str, updates: int) -> float:
         drive = {"device.preset": "x25m", "workload.files.operations": 100, "workload.files.set.nupdates": updates}
         config = Config().override({**drive, **FILES, "workload.files.system": system})
