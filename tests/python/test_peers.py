@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from flashwatt.reproduce.catalogue import Experiment
     from flashwatt.reproduce.criterion import Criterion
 
 SIMULATORS = ("mqsim", "energysim")
@@ -99,9 +102,16 @@ def test_a_queue_by_theory() -> None:
     assert mean_response(132, 0.8) == pytest.approx(396)
 
 
+def loops() -> Experiment:
+    """P1. Its longest runs, of a million reads, are of three tenths but in the soak."""
+    whole = catalogue()["P1"]
+    fewer = {} if "FLASHWATT_SOAK" in os.environ else {"workload.uniform.requests": 300_000}
+    sets = [replace(one, overrides={**one.overrides, **fewer}) if one.name == "reads" else one for one in whole.sets]
+    return replace(whole, sets=tuple(sets))
+
+
 def test_closed_loops_beside_mqsim(tmp_path: Path) -> None:
-    """All of P1 is run: it takes seconds."""
-    found = reproduce([catalogue()["P1"]], tmp_path, terms=Terms(seeds=1))
+    found = reproduce([loops()], tmp_path, terms=Terms(seeds=1))
     assert not found.fault
     missed = [row.quantity for row in found.rows if row.verdict is Verdict.MISSED]
     assert missed == ["slow_reads_1024"], "the length of MQSim's run is not known"
@@ -117,7 +127,7 @@ def test_closed_loops_beside_mqsim(tmp_path: Path) -> None:
 
 def test_what_is_not_equal_is_seen(tmp_path: Path) -> None:
     """The criteria are about equal settings: slower flash misses them."""
-    found = reproduce([catalogue()["P1"]], tmp_path, terms=Terms(seeds=1, sets=("device.timing.read_ns=55_000",)))
+    found = reproduce([loops()], tmp_path, terms=Terms(seeds=1, sets=("device.timing.read_ns=55_000",)))
     missed = {row.quantity for row in found.rows if row.verdict is Verdict.MISSED}
     assert {"reads_1", "reads_64", "reads_1024", "stream_reads_1", "unexplained"} <= missed
     assert not any(name.startswith(("writes", "stream_writes")) for name in missed)
