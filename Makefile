@@ -30,7 +30,7 @@ test: $(CLI) $(DEV) ## run all tests in their small form: engine (Rust), then pa
 	@bash tools/traces.sh
 	PROPTEST_CASES=64 cargo test --workspace --locked --no-fail-fast --features flashwatt/internals
 	@bash tools/browser.sh
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 	@bash tools/traces.sh
 
 lowest: $(CLI) ## test the package with the lowest versions of its dependencies, in .venv-lowest

@@ -59,6 +59,30 @@ def flashwatt(tmp_path: Path) -> Cli:
     return start
 
 
+LONGEST = (
+    "test_browser",
+    "test_readme",
+    "test_calibrate",
+    "test_reproduce",
+    "test_sweep",
+    "test_outputs",
+    "test_cli",
+    "test_dio",
+    "test_examples",
+    "test_typing",
+    "test_linux_capture",
+    "test_crash",
+    "test_pictures",
+)
+"""Files that take longest, the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files: each goes to a worker whole, and a long one at the end leaves others idle."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
+
+
 def spelled_out(preset: str) -> tuple[str, int]:
     """Uncomment every value of a preset in its template; also count the values."""
     from flashwatt.config import reference
