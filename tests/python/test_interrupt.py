@@ -54,13 +54,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def wait_until_it_simulates(process: subprocess.Popen[str]) -> None:
-    """Wait for a second of processor time: start-up takes a tenth of that."""
+    """Wait for half a second of processor time: start-up takes a fifth of that."""
     ticks_per_s = 100
-    for _ in range(600):
-        time.sleep(0.1)
+    for _ in range(1200):
+        time.sleep(0.05)
         assert process.poll() is None, process.communicate()
         fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        if int(fields[11]) + int(fields[12]) >= ticks_per_s:
+        if int(fields[11]) + int(fields[12]) >= ticks_per_s / 2:
             return
     pytest.fail("the run does not get going")
 
