@@ -83,16 +83,19 @@ impl Changes {
     }
 
     /// Time at which a server's work is done; in the past if it does not work.
+    #[inline]
     pub fn until(&self, server: usize) -> Nanos {
         self.servers[server].until
     }
 
     /// Energy in nW·ns of `ns` of a server's work.
+    #[inline]
     pub fn work_nw_ns(&self, server: usize, ns: Nanos) -> u128 {
         u128::from(area(self.servers[server].nw, ns))
     }
 
     /// Ends the work of a server now. Its remaining work is never done.
+    #[inline]
     pub fn end_work(&mut self, server: usize, now: Nanos) {
         let Server { nw, until, .. } = &mut self.servers[server];
         let left = std::mem::replace(until, now) - now;
@@ -100,6 +103,7 @@ impl Changes {
     }
 
     /// Present power in nW.
+    #[inline]
     pub fn power(&self, now: Nanos) -> i64 {
         let later = self.ahead[self.applied..].iter().filter(|change| change.at > now);
         let rise: i64 = later.map(|change| change.nw).sum();
@@ -107,6 +111,7 @@ impl Changes {
     }
 
     /// Energy in nW·ns up to `now` since it was last taken out. There must be no further change before.
+    #[inline]
     pub fn recent(&self, now: Nanos) -> u64 {
         let mut energy = area(self.level, now).wrapping_sub(self.moment);
         for change in &self.ahead[self.applied..] {
@@ -119,6 +124,7 @@ impl Changes {
     }
 
     /// Takes out the energy up to `now`.
+    #[inline]
     pub fn take_recent(&mut self, now: Nanos) -> u64 {
         let recent = self.recent(now);
         self.moment = self.moment.wrapping_add(recent);
@@ -134,12 +140,14 @@ impl Changes {
     }
 
     /// Time of the last edge known ahead, or a time in the past.
+    #[inline]
     pub fn last_edge(&self) -> Nanos {
         let edges = self.ahead.iter().map(|change| change.at).chain(self.servers.iter().map(|server| server.until));
         edges.max().unwrap_or(0)
     }
 
     /// Finds the servers that are idle. Returns by how much in nW the power can no longer be above [`Self::level`].
+    #[inline]
     pub fn find_idle(&mut self, now: Nanos) -> i64 {
         let idle = self.servers.iter_mut().filter(|server| server.busy && server.until <= now);
         idle.map(|server| {
@@ -151,6 +159,7 @@ impl Changes {
 
     /// The most in nW by which the power can be above [`Self::level`] from `now` on, to which more work of idle servers and
     /// falls ahead add; and the most in nW that it can be between `now` and `until`, if nothing is added.
+    #[inline]
     pub fn bounds(&self, now: Nanos, until: Nanos) -> (i64, i64) {
         let (mut excess, mut most) = (0, self.level);
         for &Ahead { at, nw, .. } in &self.ahead {
@@ -166,11 +175,13 @@ impl Changes {
     }
 
     /// Whether it costs little to go through the changes ahead.
+    #[inline]
     pub fn are_few_ahead(&self) -> bool {
         self.ahead.len() - self.applied <= FEW
     }
 
     /// Forgets the changes of the past if it costs much to go through them.
+    #[inline]
     pub fn forget_if_many(&mut self, now: Nanos) {
         if self.ahead.len() > FEW {
             self.forget(now);
@@ -178,18 +189,21 @@ impl Changes {
     }
 
     /// Forgets the changes of the past.
+    #[inline]
     pub fn forget(&mut self, now: Nanos) {
         self.ahead.retain(|change| change.at > now);
         self.applied = 0;
     }
 
     /// Sorts the changes ahead. None may be in the past.
+    #[inline]
     pub fn sort(&mut self) {
         self.ahead.sort_unstable_by_key(|change| change.at);
         self.rise = self.ahead.iter().map(|change| change.nw).sum();
     }
 
     /// Puts the change that was added last into its place among the sorted ones.
+    #[inline]
     pub fn sort_last(&mut self) {
         let mut place = self.ahead.len() - 1;
         self.rise += self.ahead[place].nw;

@@ -21,6 +21,7 @@ impl MeanWindow {
     }
 
     /// Ends the present stretch. `energy` is the energy since the first start.
+    #[inline]
     pub fn close(&mut self, energy: u128) {
         self.note(energy - self.energy_at_start);
         self.energy_at_start = energy;

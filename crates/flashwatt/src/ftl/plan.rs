@@ -187,6 +187,7 @@ pub struct Chosen {
 
 impl Plan {
     /// Removes all operations and counts.
+    #[inline]
     pub fn clear(&mut self) {
         self.first += self.ops.len() as u64;
         self.ops.clear();
