@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-RUST   := Cargo.toml Cargo.lock $(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs crates/flashwatt/presets -type f 2>/dev/null)
+RUST   := Cargo.toml Cargo.lock $(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs crates/*/presets crates/*/standins crates/*/personalities -type f 2>/dev/null)
 
 # Processes of Python tests: one more than processors, because some tests wait for browsers, signals and pauses.
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -43,13 +43,13 @@ lint: $(DEV) ## check formatting, lints, types, lengths of functions and duplica
 	git ls-files '*.rs' | xargs rustfmt --check --edition 2024
 	$(BIN)/ruff check python tests/python tools examples
 	$(BIN)/ruff format --check python tests/python tools examples
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs crates/*/src crates/flashwatt/README.md crates/flashwatt/presets \
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs crates/*/src crates/flashwatt/README.md crates/*/presets crates/*/standins \
 	  python packaging examples tools
 	$(BIN)/mypy --strict python/flashwatt
 	$(BIN)/python tools/structure.py
 	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	cargo clippy --workspace --all-targets --features flashwatt/internals --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked -p flashwatt --no-deps --features internals --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --exclude flashwatt-python --exclude flashwatt-live --no-deps --features flashwatt/internals --document-private-items
 	@bash tools/other_platforms.sh
 
 bench: $(CLI) ## measure the speed of the command line and the engine against their goals

@@ -1,7 +1,7 @@
 """Circles between the files of a folder of the engine: files of which each imports, over others, itself.
 
-Between folders `crates/flashwatt/tests/layers.rs` allows imports in one direction only. Within a folder this script
-prints the circles that are left. A file stands for the folder of its name, too. A module's own file (`mod.rs`) is not
+Between crates the compiler allows imports in one direction only. Within a folder this script prints the circles that
+are left. A file stands for the folder of its name, too. A module's own file (`mod.rs`) is not
 counted: it names its children, and they name what is in it.
 
 What is left, and why:

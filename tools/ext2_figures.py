@@ -1,6 +1,6 @@
 """Print the table of figures that the tests of ext2's layout hold, as mke2fs makes it.
 
-    python tools/ext2_figures.py > crates/flashwatt/src/files/systems/ext2/tests/figures.txt
+    python tools/ext2_figures.py > crates/flashwatt-files/src/systems/ext2/tests/figures.txt
 
 makes each file system on a sparse file, and reads it with dumpe2fs and debugfs (package e2fsprogs). It takes a
 minute, and a few hundred MB of the temporary folder for the largest disk.

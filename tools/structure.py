@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PRODUCT = ["crates/flashwatt/src", "crates/flashwatt-live/src", "crates/flashwatt-python/src", "python/flashwatt"]
+PRODUCT = [*map(str, sorted(Path("crates").glob("*/src"))), "python/flashwatt"]
 PYTHON = ["python/flashwatt", "tests/python", "tools", "examples"]
 FUNCTION_LINES_MAX = 70
 DUPLICATED_PERCENT_MAX = 1.5

@@ -1,4 +1,4 @@
-//! Names what the bindings are compiled from: `FLASHWATT_BUILD_ID`, the SHA-256 of the sources of all three crates, of what they
+//! Names what the bindings are compiled from: `FLASHWATT_BUILD_ID`, the SHA-256 of the sources of all crates, of what they
 //! include, and of the versions of their dependencies.
 //!
 //! It is the hash of a list as `sha256sum` prints it, `HASH  PATH` for each file, in the order of the paths below the root of the
@@ -13,16 +13,32 @@ use std::{env, fs, io};
 use sha2::{Digest, Sha256};
 
 /// Files, and folders with everything in them, below the root of the workspace. `tests/python/test_build_id.py` has them too.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 25] = [
     "Cargo.lock",
     "crates/flashwatt/Cargo.toml",
     "crates/flashwatt/presets",
     "crates/flashwatt/src",
+    "crates/flashwatt-base/Cargo.toml",
+    "crates/flashwatt-base/src",
+    "crates/flashwatt-core/Cargo.toml",
+    "crates/flashwatt-core/src",
+    "crates/flashwatt-devices/Cargo.toml",
+    "crates/flashwatt-devices/src",
+    "crates/flashwatt-files/Cargo.toml",
+    "crates/flashwatt-files/personalities",
+    "crates/flashwatt-files/src",
+    "crates/flashwatt-host/Cargo.toml",
+    "crates/flashwatt-host/src",
     "crates/flashwatt-live/Cargo.toml",
     "crates/flashwatt-live/src",
     "crates/flashwatt-python/Cargo.toml",
     "crates/flashwatt-python/build.rs",
     "crates/flashwatt-python/src",
+    "crates/flashwatt-ssd/Cargo.toml",
+    "crates/flashwatt-ssd/src",
+    "crates/flashwatt-workload/Cargo.toml",
+    "crates/flashwatt-workload/src",
+    "crates/flashwatt-workload/standins",
 ];
 
 fn main() -> io::Result<()> {

@@ -15,8 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 IGNORED = [".git", *(line.strip() for line in (ROOT / ".gitignore").read_text().splitlines() if line.strip())]
 TO_BE_WRITTEN = {
-    "crates/flashwatt/src/gc/patient.rs",
-    "crates/flashwatt/src/host/sched/shortest.rs",
+    "crates/flashwatt-ssd/src/gc/patient.rs",
+    "crates/flashwatt-host/src/sched/shortest.rs",
     "crates/flashwatt/tests/host/shortest.rs",
 }
 """Files that readers of a guide write."""
@@ -157,7 +157,7 @@ def test_guides_ask_for_files_that_are_not_there() -> None:
             ["../experiments/theory/paper.toml: leads through experiments, a symbolic link, which a forge does not "
              "follow"],
         ),
-        ("`crates/flashwatt/src/lib.rs`, `tests/python`, `docs/*.md`, `crates/flashwatt/src/gc/NAME.rs`", []),
+        ("`crates/flashwatt/src/lib.rs`, `tests/python`, `docs/*.md`, `crates/flashwatt-ssd/src/gc/NAME.rs`", []),
         ("`traces/mine.csv`, `read/write`, [a](https://example.org/none)", []),
         ("`tests/python/test_none.py:12`", ["`tests/python/test_none.py`: no such file in the repository"]),
         ("`docs/none/*.md`", ["`docs/none/*.md`: no such file in the repository"]),

@@ -48,4 +48,4 @@ def test_a_program_cannot_name_the_array(tmp_path: Path) -> None:
         "use flashwatt::nand::Array;\n"
         "fn main() { let _: fn(&Array) -> u32 = |array| array.erases(flashwatt::units::BlockId(5000)); }\n"
     )
-    assert "error[E0603]: module `nand` is private" in messages(program, tmp_path / "made.rmeta")
+    assert "cannot find `nand` in `flashwatt`" in messages(program, tmp_path / "made.rmeta")

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use flashwatt::rng::Rng;
+use flashwatt_base::rng::Rng;
 
 /// Every device takes memory that begins at a multiple of a page.
 const ALIGN_BYTES: usize = 4096;

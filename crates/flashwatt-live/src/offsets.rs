@@ -1,6 +1,6 @@
 //! Where the requests of a load lie.
 
-use flashwatt::rng::Rng;
+use flashwatt_base::rng::Rng;
 
 /// The order of the requests of a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

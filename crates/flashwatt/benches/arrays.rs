@@ -12,11 +12,15 @@
 mod common;
 
 use common::cpu_ns;
+use flashwatt::Error;
+use flashwatt::Progress;
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::{self, Config};
-use flashwatt::connector::{Completion, Next, Request, SourceKind, Tag, Upcoming, Workload};
 use flashwatt::run::{run_array, run_with};
-use flashwatt::units::Nanos;
-use flashwatt::{Error, Progress, Report, RunOptions, workload};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Next, Request, SourceKind, Tag, Upcoming, Workload};
+use flashwatt_workload as workload;
 
 /// An array may take a tenth more than its members.
 const GOAL: f64 = 1.1;

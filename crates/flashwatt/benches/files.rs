@@ -7,8 +7,11 @@
 mod common;
 
 use common::cpu_ns;
+use flashwatt::RunOptions;
+use flashwatt::config;
+use flashwatt::list;
 use flashwatt::run::StartState;
-use flashwatt::{RunOptions, config, list, workload};
+use flashwatt_workload as workload;
 
 const RUNS: usize = 3;
 const OPERATIONS: u64 = 300_000;

@@ -8,9 +8,11 @@
 mod common;
 
 use common::cpu_ns;
+use flashwatt::Error;
+use flashwatt::RunOptions;
 use flashwatt::config;
 use flashwatt::run::StartState;
-use flashwatt::{Error, RunOptions, workload};
+use flashwatt_workload as workload;
 
 const OPERATIONS: f64 = 3e6;
 /// Million flash operations per second of CPU time that every layer is to reach.

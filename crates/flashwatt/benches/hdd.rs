@@ -6,7 +6,10 @@
 mod common;
 
 use common::cpu_ns;
-use flashwatt::{Error, RunOptions, config, run};
+use flashwatt::Error;
+use flashwatt::RunOptions;
+use flashwatt::config;
+use flashwatt::run;
 
 /// Requests per second of the processor: of issue 18.
 const GOAL: f64 = 2e6;

@@ -12,8 +12,11 @@ mod common;
 use std::process::Command;
 
 use common::cpu_ns;
+use flashwatt::RunOptions;
+use flashwatt::config;
+use flashwatt::list;
 use flashwatt::run::StartState;
-use flashwatt::{RunOptions, config, list, workload};
+use flashwatt_workload as workload;
 
 type Failed = Box<dyn std::error::Error>;
 

@@ -11,10 +11,15 @@
 mod common;
 
 use common::cpu_ns;
+use flashwatt::Done;
+use flashwatt::Drive;
+use flashwatt::Progress;
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::{self, Config};
-use flashwatt::connector::{Completion, Next};
 use flashwatt::run::{Recording, StartState};
-use flashwatt::{Done, Drive, Progress, Report, RunOptions, workload};
+use flashwatt_core::connector::{Completion, Next};
+use flashwatt_workload as workload;
 
 struct Case {
     name: &'static str,

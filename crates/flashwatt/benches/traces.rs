@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use common::cpu_ns;
 use flashwatt::config::{self, Arrivals, Beyond};
-use flashwatt::connector::{Completion, Next, Workload};
-use flashwatt::workload::synthetic;
-use flashwatt::workload::trace::{self, BinaryWriter, Input, Record, Target, TraceWorkload};
+use flashwatt_core::connector::{Completion, Next, Workload};
+use flashwatt_workload::synthetic;
+use flashwatt_workload::trace::{self, BinaryWriter, Input, Record, Target, TraceWorkload};
 
 const RECORDS: u64 = 2_000_000;
 const RUNS: usize = 5;

@@ -40,18 +40,28 @@
 //!
 //! # Where to read on
 //!
-//! [`kernel::sim`] is the loop and the file to read first. [`controller`] says when things happen, [`ftl`] what happens, [`energy`]
-//! and [`ssd_energy`] what it costs, [`device::array`] what is allowed. A new victim policy is one file in [`gc`] and one line in its
-//! registry, a new translation layer one file in [`ftl`] and one line in its list.
+//! This crate puts the parts together: what a user writes ([`config`]), a run ([`run`](mod@run)), a [`Drive`] that a program drives, and what comes
+//! out ([`report`]). The parts are crates of their own, each with a page that says what is in it:
+//!
+//! | crate | what is in it |
+//! |---|---|
+//! | [`flashwatt_core`] | the loop ([`kernel::sim`], the file to read first), the connector, energy by states of parts |
+//! | [`flashwatt_ssd`] | translation layers, policies, controller, flash and its referee |
+//! | [`flashwatt_devices`] | disks and arrays |
+//! | [`flashwatt_host`], [`flashwatt_files`], [`flashwatt_workload`] | what stands before a device |
 //!
 //! The engine is deterministic: one configuration and seed, one report, to the byte. It reads no clock, starts no thread and
 //! prints nothing.
 //!
-//! # What other crates see
+//! # What is promised
 //!
-//! Configurations, runs, [`Drive`], the connector, reports, traces. The engine's insides (translation layers, the array, the
-//! controller) index their tables without checks in release builds, so other crates do not reach them.
-//! The feature `internals` opens them for the engine's own tests. It turns the checks on.
+//! What this crate names: configurations, runs, [`Drive`], the connector, reports, traces. A device or a workload of your own implements
+//! [`connector::Device`] or [`connector::Workload`], and runs by [`run::run_device`] or [`run::run_with`]. A victim policy is
+//! [`flashwatt_ssd::gc::VictimPolicy`]; only those of its registry can be named in a configuration.
+//!
+//! The other crates promise nothing. They index their tables without checks in release builds, unless their default feature `checked` is on.
+//! This crate goes without it, because it checks what enters. Its own feature `internals` opens the rest of it for the engine's tests,
+//! and turns those checks on.
 
 // Without the feature, only the engine's tests reach some public items of its modules.
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
@@ -61,54 +71,27 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod age;
-mod any;
-mod audit;
-mod catalogue;
 pub mod config;
-pub mod connector;
-mod drive;
-pub mod energy;
-pub mod error;
-mod footprint;
-mod halves;
-mod hash;
-pub mod hdd;
-mod inspect;
-pub mod kernel;
-mod lane;
-mod limits;
-mod list;
-mod mem;
-pub mod models;
-pub mod output;
-pub mod power;
-mod progress;
 pub mod report;
-mod reported;
-mod reprice;
-mod request_log;
-pub mod rng;
 pub mod run;
-mod settings;
-mod shared;
-pub mod ssd_energy;
-pub mod stats;
-pub mod units;
-pub mod workload;
 
-pub use age::{AgeOptions, Aged, age};
-pub use catalogue::{Registered, kinds, list, registered};
+pub use config::catalogue::{Registered, kinds, list, registered};
 pub use crash::{Crash, Cut, crash, cut_schema, run};
 pub use drive::{Done, Drive, PowerCut};
-pub use error::{Error, Fault, Place};
-pub use footprint::footprint_bytes;
-pub use inspect::{FileLayout, Inspection, inspect};
-pub use progress::{Preparation, Progress, Watch};
+pub use flashwatt_base::error::{Error, Fault, Place};
+pub use flashwatt_base::progress::{Preparation, Progress, Watch};
+pub use flashwatt_base::{error, output, rng, stats, units};
+pub use flashwatt_core::{connector, energy, kernel};
+pub use flashwatt_ssd::drive::BlockContent;
+pub use flashwatt_ssd::models;
+pub use flashwatt_workload as workload;
 pub use report::Report;
-pub use reprice::reprice;
+pub use report::power;
+pub use report::reprice::reprice;
 pub use run::RunOptions;
-pub use ssd::BlockContent;
+pub use run::age::{AgeOptions, Aged, age};
+pub use run::footprint::footprint_bytes;
+pub use run::inspect::{FileLayout, Inspection, inspect};
 
 /// Modules that other crates see with the feature `internals` only.
 macro_rules! internal {
@@ -123,27 +106,7 @@ macro_rules! internal {
 }
 
 internal! {
-    blocks,
-    accounts,
-    firmware,
-    cache,
-    check,
-    controller,
     crash,
-    files,
-    ftl,
-    gc,
-    host,
-    nand,
-    recovery,
-    clockless,
-    paced,
-    operation,
-    persist,
-    probe,
-    raid,
-    registry,
+    drive,
     snapshot,
-    ssd,
-    wear,
 }

@@ -4,14 +4,17 @@
 
 use std::process::Command;
 
-use flashwatt::cache::WriteBuffer;
-use flashwatt::clockless::Clockless;
+use flashwatt::Error;
+use flashwatt::Watch;
 use flashwatt::config::{self, Config};
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::firmware::Firmware;
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::units::Lpn;
-use flashwatt::{Error, Watch, footprint_bytes, ftl};
+use flashwatt::footprint_bytes;
+use flashwatt_base::units::Lpn;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::cache::WriteBuffer;
+use flashwatt_ssd::drive::clockless::Clockless;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl;
+use flashwatt_ssd::nand::{Array, Geometry};
 
 /// Bytes that this process has in memory.
 fn resident() -> u64 {

@@ -5,15 +5,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flashwatt::Drive;
+use flashwatt::Error;
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, load};
-use flashwatt::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Tag, Window};
-use flashwatt::energy::parts::{PartTimes, Parts};
-use flashwatt::energy::{Accounts, Series};
-use flashwatt::kernel::Outcome;
 use flashwatt::report::{DeviceReport, Reported};
+use flashwatt::run;
 use flashwatt::run::{StartState, run_device};
-use flashwatt::units::Nanos;
-use flashwatt::{Drive, Error, RunOptions, run, workload};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Tag, Window};
+use flashwatt_core::energy::parts::{PartTimes, Parts};
+use flashwatt_core::energy::{Accounts, Series};
+use flashwatt_core::kernel::Outcome;
+use flashwatt_workload as workload;
 
 fn config(sets: &[&str]) -> Config {
     let small = ["device.blocks_per_plane=64", "workload.uniform.requests=10"];

@@ -4,8 +4,8 @@
 use std::io::{BufWriter, Write};
 
 use flashwatt::config::{self, Beyond};
-use flashwatt::connector::{Next, Workload};
-use flashwatt::workload::trace::TraceWorkload;
+use flashwatt_core::connector::{Next, Workload};
+use flashwatt_workload::trace::TraceWorkload;
 
 /// KiB that this process has had in memory at most.
 fn peak_kib() -> u64 {

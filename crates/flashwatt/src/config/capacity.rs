@@ -2,13 +2,13 @@
 //! be spare.
 
 use super::raw;
-use crate::ftl::{self, DriveSize, Room};
-use crate::nand::reserve::Row;
-use crate::nand::{Reserve, Reserves};
-use crate::recovery::{checkpoint, journal, log};
-use crate::settings::{Checker, field};
-use crate::ssd::settings::Recovery;
-use crate::units::SECTOR_BYTES;
+use flashwatt_base::settings::{Checker, field};
+use flashwatt_base::units::SECTOR_BYTES;
+use flashwatt_ssd::drive::settings::Recovery;
+use flashwatt_ssd::ftl::{self, DriveSize, Room};
+use flashwatt_ssd::nand::reserve::Row;
+use flashwatt_ssd::nand::{Reserve, Reserves};
+use flashwatt_ssd::recovery::{checkpoint, journal, log};
 
 mod remedy;
 mod scale;
@@ -394,8 +394,8 @@ fn check_spare(c: &mut Checker, given: &GivenSize, geometry: &FlashShape, needs:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::Allocation;
-    use crate::ftl::schemes::page;
+    use flashwatt_ssd::ftl::Allocation;
+    use flashwatt_ssd::ftl::schemes::page;
     use proptest::prelude::*;
 
     const GEOMETRY: FlashShape =

@@ -1,12 +1,12 @@
 //! Configurations of drives whose power can be cut.
 
 use super::{Array, Config, Drive, Replay, Run, Workload};
-use crate::error::{Error, Fault};
-use crate::ftl::DriveSize;
-use crate::nand::reserve::Runs;
-use crate::nand::{Reserve, Reserves};
-use crate::recovery::spare;
-use crate::ssd::settings::Settings;
+use flashwatt_base::error::{Error, Fault};
+use flashwatt_ssd::drive::settings::Settings;
+use flashwatt_ssd::ftl::DriveSize;
+use flashwatt_ssd::nand::reserve::Runs;
+use flashwatt_ssd::nand::{Reserve, Reserves};
+use flashwatt_ssd::recovery::spare;
 
 /// Erased blocks of each die that a layer keeps for its recovery: the target of one merge, or of one collection of pages of a map on
 /// flash that is kept.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Ssd;
-use crate::hdd::settings::Hdd;
-use crate::raid::settings::{Failed, Layout};
+use flashwatt_devices::hdd::settings::Hdd;
+use flashwatt_devices::raid::settings::{Failed, Layout};
 
 /// The settings of a drive. In JSON they are the tables of its kind, without a tag.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,7 +1,7 @@
 //! How one tree is laid over another: the user's file over a preset, the command line over both.
 
-use crate::settings::{Node, Rivals, Table, drop_rivals, merge};
-use crate::workload::synthetic::MODELS;
+use flashwatt_base::settings::{Node, Rivals, Table, drop_rivals, merge};
+use flashwatt_workload::synthetic::MODELS;
 
 /// Values that are tagged from outside (`ftl = "page"` or `[ftl.page]`).
 pub(super) const TAGGED: [&str; 6] =

@@ -34,10 +34,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Fault, Place};
-use crate::units::SECTOR_BYTES;
+use flashwatt_base::error::{Error, Fault, Place};
+use flashwatt_base::units::SECTOR_BYTES;
 
 mod capacity;
+pub(crate) mod catalogue;
 mod cuts;
 mod drive;
 mod layers;
@@ -51,23 +52,23 @@ mod run;
 mod schema;
 mod settings;
 
-pub use crate::cache::settings::WriteBuffer;
-pub use crate::controller::settings::{BusOrder, Controller, PowerBudget};
-pub use crate::ftl::Allocation;
-pub use crate::gc::{Gc, GcPolicy};
-pub use crate::host::settings::Host;
-pub use crate::kernel::settings::Span;
-pub use crate::nand::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
-pub use crate::ssd::settings::{Flashsim, PartialPages, Settings as Ssd};
-pub use crate::ssd_energy::settings::{
+pub use drive::{Array, Drive, HddTables, NamedDevice};
+pub use flashwatt_core::kernel::settings::Span;
+pub use flashwatt_host::settings::Host;
+pub use flashwatt_ssd::cache::settings::WriteBuffer;
+pub use flashwatt_ssd::controller::settings::{BusOrder, Controller, PowerBudget};
+pub use flashwatt_ssd::drive::settings::{Flashsim, PartialPages, Settings as Ssd};
+pub use flashwatt_ssd::energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
 };
-pub use crate::wear::Wear;
-pub use crate::workload::settings::{
+pub use flashwatt_ssd::ftl::Allocation;
+pub use flashwatt_ssd::gc::{Gc, GcPolicy};
+pub use flashwatt_ssd::nand::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+pub use flashwatt_ssd::wear::Wear;
+pub use flashwatt_workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,
     Trace, Workload,
 };
-pub use drive::{Array, Drive, HddTables, NamedDevice};
 pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};

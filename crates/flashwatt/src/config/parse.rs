@@ -10,9 +10,9 @@ use super::presets::{DEFAULT_PRESET, PRESETS};
 use super::raw::Raw;
 use super::resolve::resolve;
 use super::{Config, Drive, paths, schema};
-use crate::error::{Error, Fault, Place};
-use crate::gc;
-use crate::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, convert, parse_set, unknown_name};
+use flashwatt_base::error::{Error, Fault, Place};
+use flashwatt_base::settings::{Checker, KeySource, Node, Rules, Value, WHOLE, convert, parse_set, unknown_name};
+use flashwatt_ssd::gc;
 
 /// The key that names the preset.
 const PRESET: &str = "device.preset";
@@ -511,7 +511,7 @@ mod tests {
     fn the_merged_text_is_the_same_configuration_with_every_layer() {
         let (mut texts, mut left_out) = (0, 0);
         for (preset, _) in PRESETS {
-            for layer in crate::ftl::REGISTRY {
+            for layer in flashwatt_ssd::ftl::REGISTRY {
                 let sets = [format!("device.preset={preset}"), format!("ftl={}", layer.name)];
                 let Ok(expected) = load("", "test.toml", &sets) else { continue };
                 let merged = merged("", "test.toml", &sets).expect("it is valid");

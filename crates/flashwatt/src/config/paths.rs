@@ -3,8 +3,8 @@
 
 use std::path::{Component, Path, PathBuf, absolute};
 
-use crate::error::Fault;
-use crate::settings::{KeySource, Node, Value};
+use flashwatt_base::error::Fault;
+use flashwatt_base::settings::{KeySource, Node, Value};
 
 /// The keys that name files.
 const KEYS: [&str; 7] = [

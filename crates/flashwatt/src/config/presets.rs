@@ -1,6 +1,6 @@
 //! The presets: drives as data, one TOML file each, every number with its source beside it.
 
-use crate::settings::{KeySource, Node};
+use flashwatt_base::settings::{KeySource, Node};
 
 /// Name and text of every preset. The `device.description` of each describes the drive in one line.
 pub const PRESETS: &[(&str, &str)] = &[
@@ -49,7 +49,7 @@ fn description(preset: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::*;
-    use crate::settings::{KeySource, Node, Value};
+    use flashwatt_base::settings::{KeySource, Node, Value};
 
     fn load_preset(name: &str, sets: &[String]) -> Config {
         load(&format!("device.preset = {name:?}"), "test.toml", sets).expect("a valid preset")

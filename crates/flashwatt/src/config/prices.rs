@@ -6,10 +6,10 @@ use super::layers::lay;
 use super::parse::{layer, refused};
 use super::raw::{self, Raw};
 use super::resolve::energy;
-use crate::error::{Error, Fault, Place};
-use crate::nand::settings::Timing;
-use crate::settings::{Checker, KeySource, Node, Value, join};
-use crate::ssd_energy::settings::{Energy, EnergyMode, Part};
+use flashwatt_base::error::{Error, Fault, Place};
+use flashwatt_base::settings::{Checker, KeySource, Node, Value, join};
+use flashwatt_ssd::energy::settings::{Energy, EnergyMode, Part};
+use flashwatt_ssd::nand::settings::Timing;
 
 /// The name of the run's own table in messages.
 const OWN: &str = "the report's own prices";

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::BusOrder;
 use super::schema::names;
-use crate::cache::settings::Protection;
-use crate::ftl;
-use crate::hdd;
-use crate::nand::settings::{BlockStripe, PairedPages, ProgramOrder};
-use crate::ssd::settings::PartialPages;
-use crate::ssd::settings::TrimRecords;
-use crate::ssd_energy::settings::{DramRule, IdleAccounting};
-use crate::workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
+use flashwatt_devices::hdd;
+use flashwatt_ssd::cache::settings::Protection;
+use flashwatt_ssd::drive::settings::PartialPages;
+use flashwatt_ssd::drive::settings::TrimRecords;
+use flashwatt_ssd::energy::settings::{DramRule, IdleAccounting};
+use flashwatt_ssd::ftl;
+use flashwatt_ssd::nand::settings::{BlockStripe, PairedPages, ProgramOrder};
+use flashwatt_workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod array;
 mod chosen;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::raw::{self, Raw};
 use super::{Config, Drive, Precondition, Replay, Run, Span, Workload};
-use crate::ftl;
-use crate::registry::{self, Entry, Named, Param};
-use crate::settings::{Checker, Field, field, unknown_name};
-use crate::units::Nanos;
-use crate::workload::synthetic::MODELS;
+use flashwatt_base::registry::{self, Entry, Named, Param};
+use flashwatt_base::settings::{Checker, Field, field, unknown_name};
+use flashwatt_base::units::Nanos;
+use flashwatt_ssd::ftl;
+use flashwatt_workload::synthetic::MODELS;
 
 mod array;
 mod bounds;

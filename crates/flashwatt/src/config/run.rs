@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use crate::kernel::settings::{Span, Stages};
-use crate::ssd::settings::Flashsim;
-use crate::units::{Nanos, SECTOR_BYTES};
-use crate::workload::settings::Workload;
+use flashwatt_base::units::{Nanos, SECTOR_BYTES};
+use flashwatt_core::kernel::settings::{Span, Stages};
+use flashwatt_ssd::drive::settings::Flashsim;
+use flashwatt_workload::settings::Workload;
 
 /// What is run and measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]

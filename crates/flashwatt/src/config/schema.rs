@@ -10,17 +10,19 @@ use serde_json::{Map, Value};
 use super::parse;
 use super::presets::PRESETS;
 use super::raw::Raw;
-use crate::error::Error;
-use crate::host::sched;
-use crate::settings::{Rules, Unit};
-use crate::{ftl, gc, workload};
+use flashwatt_base::error::Error;
+use flashwatt_base::settings::{Rules, Unit};
+use flashwatt_host::sched;
+use flashwatt_ssd::ftl;
+use flashwatt_ssd::gc;
+use flashwatt_workload as workload;
 
 pub(super) mod names;
 mod shapes;
 mod tidy;
 
 /// The JSON schema (draft 7) of a configuration file, for editors. `x-unit` is the unit of a number, `x-names` describes each
-/// name that a key takes, `x-kind` is the kind of [`crate::list`] that they are registered under. A number may stand in quotes
+/// name that a key takes, `x-kind` is the kind of [`flashwatt_base::list`] that they are registered under. A number may stand in quotes
 /// with a unit.
 pub fn schema() -> Value {
     let mut schema = of_numbers();
@@ -161,7 +163,7 @@ pub struct Key {
     pub required: bool,
     /// The names that it can have, if it is one of several.
     pub choices: Vec<OneOf>,
-    /// The kind of [`crate::list`] that these names are registered under, if they are.
+    /// The kind of [`flashwatt_base::list`] that these names are registered under, if they are.
     pub kind: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::presets::preset;
-use crate::settings::{KeySource, Node, Value, join};
+use flashwatt_base::settings::{KeySource, Node, Value, join};
 
 /// One key that a preset gives.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::bugs::Bug;
-use crate::nand::Geometry;
-use crate::recovery::spare::Spare;
-use crate::units::{BlockId, Ppn};
+use flashwatt_base::units::{BlockId, Ppn};
+use flashwatt_ssd::nand::Geometry;
+use flashwatt_ssd::recovery::spare::Spare;
 
 /// The backups that can be read: by the first address of their page what it holds, and the number of its program.
 pub(super) type BackupPages = BTreeMap<Ppn, (u64, Vec<Spare>)>;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::recovery::spare::{Spare, SpareAreas};
-use crate::ssd::JournalFault;
+use flashwatt_ssd::drive::JournalFault;
+use flashwatt_ssd::recovery::spare::{Spare, SpareAreas};
 
 /// A fault on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

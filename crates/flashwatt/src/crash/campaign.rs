@@ -16,16 +16,16 @@ use super::scans::{Scans, come_back_by};
 use super::trial::{InFiles, InHost, Powered};
 use super::witness::Witness;
 use crate::config::{Config, Cuts, PowerCuts};
-use crate::connector::Workload;
-use crate::error::{Error, Fault};
-use crate::footprint;
-use crate::host::BlockLayer;
-use crate::progress::Progress;
-use crate::rng::Rng;
-use crate::ssd::Ssd;
-use crate::ssd::settings::Settings;
-use crate::units::Nanos;
-use crate::workload::{self, settings};
+use crate::run::footprint;
+use flashwatt_base::error::{Error, Fault};
+use flashwatt_base::progress::Progress;
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Workload;
+use flashwatt_host::BlockLayer;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::settings::Settings;
+use flashwatt_workload::{self as workload, settings};
 
 /// Separates the draws of the times of cuts from those of the run.
 const STREAM: u64 = 0xc075;

@@ -11,21 +11,21 @@ use super::dump::{Dump, Sizing, Work};
 use super::remains::Remains;
 use super::trial::Powered;
 use super::witness::Witness;
-use crate::cache::settings::Capacitors;
 use crate::config::Config;
-use crate::energy::Draw;
-use crate::energy::Parts;
-use crate::error::Error;
-use crate::firmware::Firmware;
-use crate::nand::phases::{Course, Courses};
-use crate::nand::{Array, Geometry, Reserve};
-use crate::operation::{OpClass, OpKind};
-use crate::recovery::dump;
-use crate::ssd::Ssd;
-use crate::ssd::settings::Settings;
-use crate::ssd_energy::parts::{drive_state, parts};
-use crate::ssd_energy::{DieState, Phase, PriceTable};
-use crate::units::{DieId, Nanos};
+use flashwatt_base::error::Error;
+use flashwatt_base::units::{DieId, Nanos};
+use flashwatt_core::energy::Draw;
+use flashwatt_core::energy::Parts;
+use flashwatt_ssd::cache::settings::Capacitors;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::drive::settings::Settings;
+use flashwatt_ssd::energy::parts::{drive_state, parts};
+use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
+use flashwatt_ssd::nand::operation::{OpClass, OpKind};
+use flashwatt_ssd::nand::phases::{Course, Courses};
+use flashwatt_ssd::nand::{Array, Geometry, Reserve};
+use flashwatt_ssd::recovery::dump;
 
 impl Remains {
     /// What capacitors did at the cut; none if the drive has none, or they were not charged.

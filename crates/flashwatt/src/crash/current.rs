@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::recovery::spare::SpareAreas;
-use crate::shared::Shared;
-use crate::units::{Lpn, Ppn};
+use flashwatt_base::shared::Shared;
+use flashwatt_base::units::{Lpn, Ppn};
+use flashwatt_ssd::recovery::spare::SpareAreas;
 
 /// The version that each owner has when everything planned is done; 0 for none.
 pub(super) struct Current {

@@ -2,10 +2,10 @@
 
 use super::witness::Witness;
 use crate::config::Config;
-use crate::connector::{Device, OriginName};
-use crate::error::{Error, Fault};
-use crate::host::BlockLayer;
-use crate::ssd::Ssd;
+use flashwatt_base::error::{Error, Fault};
+use flashwatt_core::connector::{Device, OriginName};
+use flashwatt_host::BlockLayer;
+use flashwatt_ssd::drive::Ssd;
 
 /// A device that a power cut can stop.
 pub trait PoweredDevice: Device + Sized {

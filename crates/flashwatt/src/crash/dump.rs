@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::controller::UnderWay;
-use crate::operation::{OpClass, OpKind};
-use crate::units::{BlockId, Nanos};
+use flashwatt_base::units::{BlockId, Nanos};
+use flashwatt_ssd::controller::UnderWay;
+use flashwatt_ssd::nand::operation::{OpClass, OpKind};
 
 /// What it takes to bring the content of a write buffer to flash after the power is gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]

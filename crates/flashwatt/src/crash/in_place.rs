@@ -3,11 +3,11 @@
 use super::campaign::Cut;
 use super::outcome::comes_back;
 use super::witness::{Use, Witness};
-use crate::connector::{AtEnd, Device, Workload};
-use crate::kernel::{End, Sim};
-use crate::operation::OpKind;
-use crate::ssd::Ssd;
-use crate::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{AtEnd, Device, Workload};
+use flashwatt_core::kernel::{End, Sim};
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::nand::operation::OpKind;
 
 /// Cuts the power of the drive at the present time. It comes back at once, and recovers in simulated time; requests wait for the
 /// end of that. Returns what the cut leaves, and what comes back from it: found out with a copy of the drive that is left alone.

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use super::campaign::{Cut, crash, idle, logical_units, unit_bytes};
 use crate::config::{Config, PowerCuts};
-use crate::error::Error;
-use crate::footprint;
-use crate::progress::{Preparation, Progress};
 use crate::report::{CutSpread, PowerCutsReport, Report};
+use crate::run::footprint;
 use crate::run::{RunOptions, run_uncut};
+use flashwatt_base::error::Error;
+use flashwatt_base::progress::{Preparation, Progress};
 
 /// Runs a configuration, and cuts the power of copies of its drive if it asks for that. `progress` is called from time to time with
 /// the progress; if it returns `false`, the run stops and the report says `interrupted`.

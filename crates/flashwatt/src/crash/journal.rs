@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::nand::Geometry;
-use crate::recovery::journal::{JournalPages, JournalRecord, Journaled};
-use crate::units::{BlockId, Ppn};
+use flashwatt_base::units::{BlockId, Ppn};
+use flashwatt_ssd::nand::Geometry;
+use flashwatt_ssd::recovery::journal::{JournalPages, JournalRecord, Journaled};
 
 /// Follows the journal.
 #[derive(Clone, Default)]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::bugs::Bug;
-use crate::nand::Geometry;
-use crate::recovery::checkpoint::Checkpoint;
-use crate::recovery::log::{LogPage, Logged};
-use crate::units::{BlockId, Lpn, Ppn};
+use flashwatt_base::units::{BlockId, Lpn, Ppn};
+use flashwatt_ssd::nand::Geometry;
+use flashwatt_ssd::recovery::checkpoint::Checkpoint;
+use flashwatt_ssd::recovery::log::{LogPage, Logged};
 
 /// The pages of the recovery log that can be read.
 pub(super) type LoggedPages = BTreeMap<Ppn, Arc<Logged>>;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::config::Config;
-use crate::firmware::Firmware;
-use crate::ftl::plan::MapWrite;
-use crate::ftl::{MapEntry, PlannedOp};
-use crate::nand::Geometry;
-use crate::recovery::checkpoint::Checkpoint;
-use crate::recovery::map_pages::{MapContent, MapContents, MapLayout};
-use crate::recovery::spare::SpareAreas;
-use crate::units::{BlockId, Lpn, Ppn};
+use flashwatt_base::units::{BlockId, Lpn, Ppn};
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::plan::MapWrite;
+use flashwatt_ssd::ftl::{MapEntry, PlannedOp};
+use flashwatt_ssd::nand::Geometry;
+use flashwatt_ssd::recovery::checkpoint::Checkpoint;
+use flashwatt_ssd::recovery::map_pages::{MapContent, MapContents, MapLayout};
+use flashwatt_ssd::recovery::spare::SpareAreas;
 
 /// Follows the pages of a map on flash, if the drive has checkpoints that leave a part of the map to them.
 #[derive(Default)]

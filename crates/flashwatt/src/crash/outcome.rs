@@ -7,7 +7,7 @@ use super::dump::Dump;
 use super::remains::Remains;
 use super::scans::{Scans, come_back_by};
 use super::trial::{Cost, Powered, Silence};
-use crate::error::Error;
+use flashwatt_base::error::Error;
 
 /// What a cut leaves, and what comes back from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use super::bugs::Bug;
 use super::remains::{Held, Recovered, Remains};
 use super::witness::{Restored, Use, Witness};
-use crate::cache::write_buffer;
-use crate::firmware::Firmware;
-use crate::ftl::PlanNumber;
-use crate::nand::Reserve;
-use crate::nand::settings::ProgramOrder;
-use crate::recovery::backups::BackedUp;
-use crate::recovery::dump::DumpedUnit;
-use crate::recovery::journal;
-use crate::recovery::reads::{Filling, Reads};
-use crate::recovery::scan::{Flash, Found};
-use crate::recovery::spare::Spare;
-use crate::ssd::{Afterwards, Ssd};
-use crate::units::{BlockId, Lpn};
+use flashwatt_base::units::{BlockId, Lpn};
+use flashwatt_ssd::cache::write_buffer;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::drive::{Afterwards, Ssd};
+use flashwatt_ssd::ftl::PlanNumber;
+use flashwatt_ssd::nand::Reserve;
+use flashwatt_ssd::nand::settings::ProgramOrder;
+use flashwatt_ssd::recovery::backups::BackedUp;
+use flashwatt_ssd::recovery::dump::DumpedUnit;
+use flashwatt_ssd::recovery::journal;
+use flashwatt_ssd::recovery::reads::{Filling, Reads};
+use flashwatt_ssd::recovery::scan::{Flash, Found};
+use flashwatt_ssd::recovery::spare::Spare;
 
 impl Remains {
     /// The drive when the power is back, with tables rebuilt from the spare areas; its recovery begins with its first event.
@@ -184,8 +184,8 @@ mod tests {
     use super::*;
     use crate::config::load;
     use crate::crash::Powered;
-    use crate::units::Ppn;
-    use crate::workload;
+    use flashwatt_base::units::Ppn;
+    use flashwatt_workload as workload;
 
     const DRIVE: &str = r#"
         [device]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::shared::Shared;
-use crate::units::{Lpn, Nanos, RequestId};
+use flashwatt_base::shared::Shared;
+use flashwatt_base::units::{Lpn, Nanos, RequestId};
 
 /// The versions that may come back after a power cut.
 #[derive(Clone, Debug)]

@@ -9,13 +9,13 @@ use super::dump::Work;
 use super::log::LoggedPages;
 use super::promises::{Fate, Promises};
 use crate::config::Config;
-use crate::nand::{Array, FlashAddress, Reserve, ReservedBlocks};
-use crate::recovery::dump::{self, DumpedUnit};
-use crate::recovery::journal::JournalPages;
-use crate::recovery::log::{LogAreas, LogFound};
-use crate::recovery::map_pages::MapContents;
-use crate::recovery::spare::{Spare, SpareAreas};
-use crate::units::{BlockId, Lpn, Ppn};
+use flashwatt_base::units::{BlockId, Lpn, Ppn};
+use flashwatt_ssd::nand::{Array, FlashAddress, Reserve, ReservedBlocks};
+use flashwatt_ssd::recovery::dump::{self, DumpedUnit};
+use flashwatt_ssd::recovery::journal::JournalPages;
+use flashwatt_ssd::recovery::log::{LogAreas, LogFound};
+use flashwatt_ssd::recovery::map_pages::MapContents;
+use flashwatt_ssd::recovery::spare::{Spare, SpareAreas};
 
 /// What is on flash after a power cut, and what the host was promised. All memory is gone.
 #[derive(Clone)]

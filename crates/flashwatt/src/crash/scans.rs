@@ -7,10 +7,10 @@
 use super::remains::Remains;
 use super::trial::{Cost, Powered, Silence, until_recovered};
 use super::witness::{Use, Witness};
-use crate::connector::Agenda;
-use crate::error::Error;
-use crate::ssd::Scanned;
-use crate::units::Nanos;
+use flashwatt_base::error::Error;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Agenda;
+use flashwatt_ssd::drive::Scanned;
 
 /// The scan of all spare areas of a drive, when one has been simulated.
 #[derive(Default)]

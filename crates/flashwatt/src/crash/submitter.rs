@@ -12,11 +12,11 @@ use std::ops::Range;
 
 use super::bugs::Bug;
 use crate::config::Config;
-use crate::connector::{
+use flashwatt_base::error::Error;
+use flashwatt_base::units::{Lpn, Nanos};
+use flashwatt_core::connector::{
     Completion, Next, Request, RequestKind, Tag, Upcoming, VersionClock, Workload, says_what_inner_says,
 };
-use crate::error::Error;
-use crate::units::{Lpn, Nanos};
 
 /// A workload, and what is promised to it if somebody keeps account of that.
 pub struct Submitter<W> {

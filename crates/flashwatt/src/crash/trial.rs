@@ -11,18 +11,18 @@ use super::remains::{Recovered, Remains};
 use super::submitter::{Account, Submitter, Units};
 use super::witness::{Use, Witness};
 use crate::config::Config;
-use crate::connector::{Completion, Device, Next, SourceKind, Workload};
-use crate::error::{Error, Fault};
-use crate::files::system::{BLOCK_BYTES, Block};
-use crate::files::{FileWorkload, FilesFound};
-use crate::footprint;
-use crate::kernel::settings::Stages;
-use crate::kernel::{End, Sim};
-use crate::operation::OpKind;
-use crate::progress::Progress;
+use crate::run::footprint;
 use crate::run::{Start, StartState};
-use crate::ssd::Ssd;
-use crate::units::Nanos;
+use flashwatt_base::error::{Error, Fault};
+use flashwatt_base::progress::Progress;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Device, Next, SourceKind, Workload};
+use flashwatt_core::kernel::settings::Stages;
+use flashwatt_core::kernel::{End, Sim};
+use flashwatt_files::system::{BLOCK_BYTES, Block};
+use flashwatt_files::{FileWorkload, FilesFound};
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::nand::operation::OpKind;
 
 /// A drive under a workload, perhaps behind the block layer.
 pub struct Powered<W: Workload, D: Device = Ssd<Witness>> {

@@ -13,21 +13,21 @@ use super::map::MapWitness;
 use super::promises::Promises;
 use super::remains::Remains;
 use crate::config::Config;
-use crate::connector::{Extent, RequestKind, VersionClock};
-use crate::controller::UnderWay;
-use crate::energy::Series;
-use crate::firmware::Firmware;
-use crate::ftl::PlannedOp;
-use crate::nand::{Array, Geometry, Reserve};
-use crate::operation::{Cause, OpKind};
-use crate::probe::{BufferEvent, OpRecord, Probe, Purpose, RequestRecord};
-use crate::recovery::backups::BackedUp;
-use crate::recovery::checkpoint::Checkpoint;
-use crate::recovery::dump::DumpedUnit;
-use crate::recovery::log::{LogPage, Part};
-use crate::recovery::spare::{Spare, SpareAreas};
-use crate::ssd::Ssd;
-use crate::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
+use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
+use flashwatt_core::connector::{Extent, RequestKind, VersionClock};
+use flashwatt_core::energy::Series;
+use flashwatt_ssd::controller::UnderWay;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::PlannedOp;
+use flashwatt_ssd::nand::operation::{Cause, OpKind};
+use flashwatt_ssd::nand::{Array, Geometry, Reserve};
+use flashwatt_ssd::observe::probe::{BufferEvent, OpRecord, Probe, Purpose, RequestRecord};
+use flashwatt_ssd::recovery::backups::BackedUp;
+use flashwatt_ssd::recovery::checkpoint::Checkpoint;
+use flashwatt_ssd::recovery::dump::DumpedUnit;
+use flashwatt_ssd::recovery::log::{LogPage, Part};
+use flashwatt_ssd::recovery::spare::{Spare, SpareAreas};
 
 /// The observer of a drive whose power can be cut.
 pub struct Witness {

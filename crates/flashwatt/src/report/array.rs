@@ -6,14 +6,14 @@ use super::array_lifetime::ArrayLifetime;
 use super::lifetime::Lifetime;
 use super::{DeviceReport, Reported, Sections};
 use crate::config::{Array, Config};
-use crate::connector::{Figures, Window};
-use crate::energy::parts::ComponentEnergies;
-use crate::kernel::Outcome;
-use crate::raid::Raid;
-use crate::raid::figures::{Counts, MemberFigures, RaidFigures};
-use crate::raid::settings::{Level, MEMBERS_MAX};
-use crate::stats::Latency;
-use crate::units::Nanos;
+use flashwatt_base::stats::Latency;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Figures, Window};
+use flashwatt_core::energy::parts::ComponentEnergies;
+use flashwatt_core::kernel::Outcome;
+use flashwatt_devices::raid::Raid;
+use flashwatt_devices::raid::figures::{Counts, MemberFigures, RaidFigures};
+use flashwatt_devices::raid::settings::{Level, MEMBERS_MAX};
 
 /// The names of members as components of an array's energy.
 pub(crate) const MEMBERS: [&str; MEMBERS_MAX] = [

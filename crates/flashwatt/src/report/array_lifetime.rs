@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::lifetime::Lifetime;
-use crate::raid::settings::Level;
+use flashwatt_devices::raid::settings::Level;
 
 /// The life of an array, from new members, if the measured window repeats without a pause and no member is replaced. A member counts
 /// as worn out when its mean block has its rated cycles.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::files::{Cause, FileWorkload, FlowFigures, IoFigures, system::BLOCK_BYTES, system::Usage};
-use crate::stats::Latency;
+use flashwatt_base::stats::Latency;
+use flashwatt_files::{Cause, FileWorkload, FlowFigures, IoFigures, system::BLOCK_BYTES, system::Usage};
 
 /// A file system in the window of the figures.
 #[derive(Clone, Debug, Serialize)]

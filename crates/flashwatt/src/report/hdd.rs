@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::config::Config;
-use crate::energy::parts::ComponentEnergies;
-use crate::hdd::{Counts, Hdd, HddFigures, STATES, ZoneBytes};
-use crate::kernel::Outcome;
 use crate::report::{DeviceReport, LatencyHistogram, Sections};
+use flashwatt_core::energy::parts::ComponentEnergies;
+use flashwatt_core::kernel::Outcome;
+use flashwatt_devices::hdd::{Counts, Hdd, HddFigures, STATES, ZoneBytes};
 
 /// The sections of a disk.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ pub(crate) fn report(hdd: &Hdd, config: &Config, outcome: &Outcome<HddFigures>) 
 fn section(hdd: &Hdd, figures: &HddFigures, energy_j: &ComponentEnergies) -> HddSection {
     let counts = figures.counts.clone();
     let mean = |sum: u64| (counts.seeks > 0).then(|| sum as f64 / counts.seeks as f64);
-    let zone = |(zone, bytes): (&crate::hdd::settings::Zone, &ZoneBytes)| ZoneReport {
+    let zone = |(zone, bytes): (&flashwatt_devices::hdd::settings::Zone, &ZoneBytes)| ZoneReport {
         cylinders: zone.cylinders,
         sectors_per_track: zone.sectors_per_track,
         bytes: *bytes,

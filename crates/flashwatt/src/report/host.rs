@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::energy::window::{Figures, Window};
-use crate::host::settings::Host;
-use crate::host::{DepthSeries, Hosted, KindFigures};
-use crate::kernel::Outcome;
-use crate::stats::Latency;
-use crate::units::{Nanos, SECTOR_BYTES};
+use flashwatt_base::stats::Latency;
+use flashwatt_base::units::{Nanos, SECTOR_BYTES};
+use flashwatt_core::energy::window::{Figures, Window};
+use flashwatt_core::kernel::Outcome;
+use flashwatt_host::settings::Host;
+use flashwatt_host::{DepthSeries, Hosted, KindFigures};
 
 /// The block layer in the window of the figures.
 #[derive(Clone, Debug, Serialize)]

@@ -3,9 +3,9 @@
 use serde::{Serialize, Serializer};
 
 use super::LatencyReport;
-use crate::connector::{Origin, OriginKind, OriginName};
-use crate::host::settings::Host;
-use crate::kernel::{Completed, ORIGINS_MAX, Outcome};
+use flashwatt_core::connector::{Origin, OriginKind, OriginName};
+use flashwatt_core::kernel::{Completed, ORIGINS_MAX, Outcome};
+use flashwatt_host::settings::Host;
 
 /// The requests of one origin, or of all origins without figures of their own.
 #[derive(Clone, Debug, Serialize)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Sections;
 use crate::config::{Config, Replay};
-use crate::kernel::Completed;
+use flashwatt_core::kernel::Completed;
 
 /// The unit of `pages_per_4_kib`.
 const BLOCK_BYTES: f64 = 4096.0;

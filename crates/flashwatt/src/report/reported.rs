@@ -2,13 +2,13 @@
 
 use super::DeviceReport;
 use crate::config::Config;
-use crate::connector::Device;
-use crate::energy::bins::PowerSeries;
-use crate::energy::edges::CurrentEdges;
-use crate::energy::{Parts, Series};
-use crate::error::Error;
-use crate::kernel::Outcome;
-use crate::ssd_energy::activity::{Activity, ActivitySeries};
+use flashwatt_base::error::Error;
+use flashwatt_core::connector::Device;
+use flashwatt_core::energy::bins::PowerSeries;
+use flashwatt_core::energy::edges::CurrentEdges;
+use flashwatt_core::energy::{Parts, Series};
+use flashwatt_core::kernel::Outcome;
+use flashwatt_ssd::energy::activity::{Activity, ActivitySeries};
 
 /// A priced recording over time.
 #[derive(Default)]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::ftl::DriveSize;
-use crate::nand::Geometry;
-use crate::nand::settings::Device;
+use flashwatt_ssd::ftl::DriveSize;
+use flashwatt_ssd::nand::Geometry;
+use flashwatt_ssd::nand::settings::Device;
 
 /// Spare flash of an SSD. A share is one of the pages, a ratio one to the pages of the host.
 #[derive(Clone, Debug, Serialize)]

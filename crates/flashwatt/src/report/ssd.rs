@@ -10,21 +10,21 @@ pub use super::counts::{Counts, Flash, Spread};
 use super::doubts::{Doubt, ENERGY, RATES, WRITES};
 use super::lifetime::{Lifetime, Worn};
 use super::{DeviceReport, LatencyHistogram, Sections, SpareReport, seconds};
-use crate::accounts::{BufferCounts, HostWrites, SsdFigures};
 use crate::config::Config;
-use crate::firmware::Firmware;
-use crate::ftl::{Mapping, Merges};
-use crate::kernel::Outcome;
-use crate::models::mapping_memory;
-use crate::nand::Array;
-use crate::nand::settings::{Device, Timing};
-use crate::operation::{Cause, OpKind};
-use crate::ssd_energy::ledger::{Ledger, Phase};
-use crate::ssd_energy::price::{self, ByCause, Energies, MapEnergy, Priced};
-use crate::ssd_energy::settings::IdleAccounting;
-use crate::ssd_energy::{DieState, PriceTable};
-use crate::stats::Latency;
-use crate::units::Nanos;
+use flashwatt_base::stats::Latency;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::kernel::Outcome;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::energy::accounts::{BufferCounts, HostWrites, SsdFigures};
+use flashwatt_ssd::energy::ledger::{Ledger, Phase};
+use flashwatt_ssd::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
+use flashwatt_ssd::energy::settings::IdleAccounting;
+use flashwatt_ssd::energy::{DieState, PriceTable};
+use flashwatt_ssd::ftl::{Mapping, Merges};
+use flashwatt_ssd::models::mapping_memory;
+use flashwatt_ssd::nand::Array;
+use flashwatt_ssd::nand::operation::{Cause, OpKind};
+use flashwatt_ssd::nand::settings::{Device, Timing};
 
 /// An SSD's part of a report. Energies in J.
 #[derive(Clone, Debug)]

@@ -2,16 +2,16 @@
 
 use super::StartState;
 use super::start::Start;
-use crate::any::AnyDrive;
 use crate::config::{Array, Config, Drive, Precondition};
-use crate::connector::Device;
-use crate::energy::Series;
-use crate::error::Error;
-use crate::hdd::{Hdd, settings};
-use crate::probe::Recording;
-use crate::progress::Progress;
-use crate::raid::Raid;
-use crate::ssd::Ssd;
+use crate::drive::any::AnyDrive;
+use flashwatt_base::error::Error;
+use flashwatt_base::progress::Progress;
+use flashwatt_core::connector::Device;
+use flashwatt_core::energy::Series;
+use flashwatt_devices::hdd::{Hdd, settings};
+use flashwatt_devices::raid::Raid;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::observe::probe::Recording;
 
 /// What the run of a drive will need of it.
 #[derive(Clone, Copy)]

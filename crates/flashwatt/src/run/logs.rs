@@ -4,12 +4,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::config::Config;
-use crate::error::Error;
-use crate::output::{Aside, Replace};
-use crate::probe::is_op_log;
 use crate::report::Report;
-use crate::request_log::is_request_log;
-use crate::workload::trace::{LogPoint, is_trace_log};
+use crate::run::request_log::is_request_log;
+use flashwatt_base::error::Error;
+use flashwatt_base::output::{Aside, Replace};
+use flashwatt_ssd::observe::probe::is_op_log;
+use flashwatt_workload::trace::{LogPoint, is_trace_log};
 
 /// A kind of log: its name in messages, and how a file of that kind is recognized.
 pub(super) type LogKind = (&'static str, fn(&Path) -> bool);

@@ -3,25 +3,30 @@
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-use crate::audit::audit;
 use crate::config::{Config, Drive, Precondition, Span};
-use crate::connector::{Request, RequestSink, Workload};
-use crate::error::{Error, Fault};
-use crate::files::Image;
-use crate::host::BlockLayer;
-use crate::kernel::{End, Outcome, Sim};
-use crate::output::Aside;
-use crate::probe::OpLog;
-pub use crate::probe::Recording;
-use crate::progress::Progress;
+use crate::report::audit::audit;
 use crate::report::{Recorded, Report, ReportInput, Reported};
-use crate::request_log::{Logged, RequestLog};
-use crate::workload::trace::{LogPoint, TraceLog};
-use crate::{footprint, workload};
+use crate::run::request_log::{Logged, RequestLog};
+use flashwatt_base::error::{Error, Fault};
+use flashwatt_base::output::Aside;
+use flashwatt_base::progress::Progress;
+use flashwatt_core::connector::{Request, RequestSink, Workload};
+use flashwatt_core::kernel::{End, Outcome, Sim};
+use flashwatt_files::Image;
+use flashwatt_host::BlockLayer;
+use flashwatt_ssd::observe::probe::OpLog;
+pub use flashwatt_ssd::observe::probe::Recording;
+use flashwatt_workload as workload;
+use flashwatt_workload::trace::{LogPoint, TraceLog};
 
+pub(crate) mod age;
 mod drives;
+pub(crate) mod footprint;
+pub(crate) mod inspect;
+mod limits;
 mod logs;
 mod options;
+mod request_log;
 mod start;
 
 pub(crate) use drives::{Needs, laid_down};

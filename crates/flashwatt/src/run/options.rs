@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use crate::config::{Config, Span};
-use crate::energy::Series;
-use crate::energy::bins::{BINS_MAX, Bins};
-use crate::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
-use crate::error::{Error, Fault};
-use crate::host::Depths;
-use crate::units::Nanos;
+use flashwatt_base::error::{Error, Fault};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::energy::Series;
+use flashwatt_core::energy::bins::{BINS_MAX, Bins};
+use flashwatt_core::energy::edges::{CurrentEdges, EDGES_MAX, Edges};
+use flashwatt_host::Depths;
 
 /// Options of a run besides its configuration. None of them changes a figure.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// The file for the operation log, by the rules of [`crate::output`].
+    /// The file for the operation log, by the rules of [`flashwatt_base::output`].
     pub op_log: Option<PathBuf>,
     /// The file for the log of the host's requests, by the same rules.
     pub request_log: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub struct RunOptions {
     pub edges_ns: Option<(Nanos, Nanos)>,
     /// Report the histogram of latencies as well.
     pub latency_histogram: bool,
-    /// Keep a second account of the content of every page, and stop at the first difference ([`crate::check`]). Slow.
+    /// Keep a second account of the content of every page, and stop at the first difference ([`flashwatt_ssd::observe::check`]). Slow.
     pub check: bool,
 }
 

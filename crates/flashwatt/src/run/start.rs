@@ -2,27 +2,28 @@
 
 use std::path::Path;
 
+use super::footprint;
 use super::options::needs_an_ssd;
 use super::{RunOptions, simulate};
-use crate::check::Shadow;
-use crate::clockless::Clockless;
 use crate::config::{self, Config, Flashsim, Precondition, Replay, Ssd as Settings};
-use crate::connector::{Completion, Next, Request, Workload};
-use crate::energy::Series;
-use crate::error::{Error, Fault, Place};
-use crate::files::Image;
-use crate::firmware::Firmware;
-use crate::ftl::Steady;
-use crate::nand::reserve::Runs;
-use crate::nand::{Array, Geometry, Pace};
-use crate::paced::Paced;
-use crate::probe::Probe;
-use crate::progress::{Progress, Watch};
 use crate::report::Report;
 use crate::snapshot::{self, Identity, Loaded};
-use crate::ssd::{Ssd, Untimed};
-use crate::workload::Joined;
-use crate::{footprint, workload};
+use flashwatt_base::error::{Error, Fault, Place};
+use flashwatt_base::progress::{Progress, Watch};
+use flashwatt_core::connector::{Completion, Next, Request, Workload};
+use flashwatt_core::energy::Series;
+use flashwatt_files::Image;
+use flashwatt_ssd::drive::clockless::Clockless;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::drive::paced::Paced;
+use flashwatt_ssd::drive::{Ssd, Untimed};
+use flashwatt_ssd::ftl::Steady;
+use flashwatt_ssd::nand::reserve::Runs;
+use flashwatt_ssd::nand::{Array, Geometry, Pace};
+use flashwatt_ssd::observe::check::Shadow;
+use flashwatt_ssd::observe::probe::Probe;
+use flashwatt_workload as workload;
+use flashwatt_workload::Joined;
 
 /// Number of times that the whole drive is overwritten to reach the steady state by brute force.
 const STEADY_TURNOVERS: u64 = 4;
@@ -56,7 +57,7 @@ pub(crate) struct Start {
 #[derive(PartialEq)]
 struct MadeFrom {
     device: config::Device,
-    ftl: crate::ftl::Settings,
+    ftl: flashwatt_ssd::ftl::Settings,
     gc: config::Gc,
     wear: config::Wear,
 }

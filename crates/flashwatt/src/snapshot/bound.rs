@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::place;
 use crate::config::{self, Config};
-use crate::error::{Error, Fault};
+use flashwatt_base::error::{Error, Fault};
 
 /// The drive's layout, and the program order of its pages.
 const DEVICE: [&str; 9] = [

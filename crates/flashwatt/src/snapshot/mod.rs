@@ -27,14 +27,14 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
-use crate::error::{Error, Fault, Place};
-use crate::firmware::Firmware;
-use crate::ftl::{PlanNumber, RestoredDrive};
-use crate::nand::Array;
-use crate::output::{Aside, io_error};
-use crate::persist::{Flaw, StateReader, StateWriter, require};
-use crate::progress::Watch;
-use crate::rng::Rng;
+use flashwatt_base::error::{Error, Fault, Place};
+use flashwatt_base::output::{Aside, io_error};
+use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
+use flashwatt_base::progress::Watch;
+use flashwatt_base::rng::Rng;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::{PlanNumber, RestoredDrive};
+use flashwatt_ssd::nand::Array;
 
 /// The version of the format. A file of another version is refused.
 pub const VERSION: u32 = 2;

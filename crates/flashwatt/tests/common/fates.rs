@@ -1,9 +1,9 @@
 //! What becomes of every record of a damaged trace: given, or counted as bad, or as no request. Shared by the tests and by
 //! `make fuzz`; it uses what the engine offers to anyone.
 
-use flashwatt::connector::RequestKind;
-use flashwatt::rng::Rng;
-use flashwatt::workload::trace::{Format, Halt, Input, ReadOptions, Record};
+use flashwatt_base::rng::Rng;
+use flashwatt_core::connector::RequestKind;
+use flashwatt_workload::trace::{Format, Halt, Input, ReadOptions, Record};
 
 /// What some editors put before a text; it is no part of the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();

@@ -9,18 +9,20 @@ pub mod workloads;
 
 use std::collections::VecDeque;
 
+use flashwatt::Report;
+use flashwatt::RunOptions;
+use flashwatt::Watch;
 use flashwatt::config::{self, Config};
-use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
-use flashwatt::energy::Series;
-use flashwatt::error::Error;
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::nand::Array;
-use flashwatt::probe::{OpFacts, OpRecord, Probe, RequestRecord};
 use flashwatt::run::StartState;
-use flashwatt::ssd_energy::ledger::OpTimes;
-use flashwatt::units::Nanos;
-use flashwatt::{Report, RunOptions, Watch};
+use flashwatt_base::error::Error;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
+use flashwatt_core::energy::Series;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::energy::ledger::OpTimes;
+use flashwatt_ssd::ftl::{Cause, OpKind};
+use flashwatt_ssd::nand::Array;
+use flashwatt_ssd::observe::probe::{OpFacts, OpRecord, Probe, RequestRecord};
 
 /// Bytes of the pages of all drives here.
 pub const PAGE: u64 = 4096;
@@ -79,7 +81,7 @@ pub fn merging_drive(sets: &[&str]) -> Config {
 
 /// The delays of [`PROBE_DRIVE`] in ns.
 pub mod delays {
-    use flashwatt::units::Nanos;
+    use flashwatt_base::units::Nanos;
 
     pub const COMMAND: Nanos = 409;
     pub const READ: Nanos = 50_021;
@@ -347,7 +349,7 @@ pub fn play(config: &Config, requests: &[Request]) -> (Report, Log) {
 
 /// Runs the configuration's own workload and keeps everything that it does.
 pub fn run_own(config: &Config) -> (Report, Log) {
-    let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), config.run.seed)
+    let mut workload = flashwatt_workload::open(&config.workload, config.logical_bytes(), config.run.seed)
         .unwrap_or_else(|error| panic!("{error}"));
     run_logged(config, workload.as_mut())
 }

@@ -1,13 +1,13 @@
 //! A drive that knows what every physical page holds: which version of which logical page. It carries out plans as
-//! [`flashwatt::clockless::Clockless`] does, and checks that every page that is written anywhere holds what it should: read
+//! [`flashwatt_ssd::drive::clockless::Clockless`] does, and checks that every page that is written anywhere holds what it should: read
 //! your writes, through any number of copies.
 
-use flashwatt::blocks::BlockState;
-use flashwatt::connector::{Extent, Request, RequestKind};
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::{Cause, OpKind, PlannedOp};
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::units::{BlockId, DieId, Lpn, OpId, Ppn};
+use flashwatt_base::units::{BlockId, DieId, Lpn, OpId, Ppn};
+use flashwatt_core::connector::{Extent, Request, RequestKind};
+use flashwatt_ssd::blocks::BlockState;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::{Cause, OpKind, PlannedOp};
+use flashwatt_ssd::nand::{Array, Geometry};
 
 /// What the host knows of a drive: which logical pages it has written, and which version of each it wrote last.
 #[derive(Clone)]

@@ -10,19 +10,20 @@ use self::schemes::{Scheme, draw_request, for_each_scheme, load_scheme, schemes,
 use crate::common;
 use crate::common::shadow::{Oracle, Shadow};
 use crate::common::{Done, Log, PAGE, PROBE_DRIVE, Script, delays, load, read, run_logged, tier, write};
-use flashwatt::clockless::Clockless;
+use flashwatt::Error;
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, Precondition, ProgramOrder};
-use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
-use flashwatt::controller::policies;
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::OpKind;
-use flashwatt::ftl::schemes::page::spare_blocks_per_die;
-use flashwatt::kernel::{End, Sim};
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::rng::Rng;
-use flashwatt::ssd::Ssd;
-use flashwatt::units::{DieId, Nanos};
-use flashwatt::{Error, RunOptions};
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::{DieId, Nanos};
+use flashwatt_core::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
+use flashwatt_core::kernel::{End, Sim};
+use flashwatt_ssd::controller::policies;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::clockless::Clockless;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::OpKind;
+use flashwatt_ssd::ftl::schemes::page::spare_blocks_per_die;
+use flashwatt_ssd::nand::{Array, Geometry};
 use proptest::prelude::*;
 
 /// A drive in its start state.
@@ -154,7 +155,7 @@ fn run_and_check(config: &Config, requests: &[Request]) {
     let mut oracle = Oracle::new(&geometry, filled);
     requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
     let mut script = Script::in_groups(requests, GROUP);
-    let probe = (flashwatt::check::Shadow::new(&geometry, &firmware), Log::default());
+    let probe = (flashwatt_ssd::observe::check::Shadow::new(&geometry, &firmware), Log::default());
     let sim = Sim::new(&config.run.stages(), Ssd::new(config.ssd(), firmware, array, None, probe), &mut script);
     let mut told = 0;
     let (outcome, ssd) = sim.run(&mut |_| {

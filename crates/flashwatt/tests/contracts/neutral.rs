@@ -3,10 +3,10 @@
 
 use flashwatt::Report;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::controller::policies;
-use flashwatt::rng::Rng;
-use flashwatt::ssd_energy::PriceTable;
+use flashwatt_base::rng::Rng;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::controller::policies;
+use flashwatt_ssd::energy::PriceTable;
 use serde_json::Value;
 
 use super::schemes::{Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny_sets};

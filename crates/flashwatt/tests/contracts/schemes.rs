@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::rng::Rng;
-use flashwatt::{gc, wear};
+use flashwatt_base::rng::Rng;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::gc;
+use flashwatt_ssd::wear;
 
 use crate::common::tier::{seed, soak};
 use crate::common::{PAGE, load};
@@ -94,7 +95,7 @@ const STRIPES: &str = "device.block_stripe=\"page\"";
 /// Every translation layer, with its options.
 fn ftls() -> Vec<Scheme> {
     let mut all = Vec::new();
-    for name in flashwatt::ftl::REGISTRY.iter().map(|entry| entry.name) {
+    for name in flashwatt_ssd::ftl::REGISTRY.iter().map(|entry| entry.name) {
         if name == "page" {
             for allocation in ["dynamic", "static"] {
                 for frontiers in ["separate", "shared"] {

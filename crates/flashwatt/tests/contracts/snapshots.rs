@@ -5,10 +5,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use flashwatt::AgeOptions;
+use flashwatt::Error;
+use flashwatt::Report;
+use flashwatt::RunOptions;
+use flashwatt::age;
 use flashwatt::config::Config;
-use flashwatt::rng::Rng;
 use flashwatt::run::StartState;
-use flashwatt::{AgeOptions, Error, Report, RunOptions, age};
+use flashwatt_base::rng::Rng;
 use serde_json::Value;
 
 use super::schemes::{Scheme, collects, for_each_scheme, load_sets, schemes, starts_mapped, tiny_sets};
@@ -160,7 +164,7 @@ fn what_does_not_shape_the_state_may_differ() {
     saved(&from(&["run.precondition=\"steady\"", "gc.policy=\"random\""]), &file);
     let precondition = file.precondition();
     let mut seen = HashSet::new();
-    let policies = flashwatt::gc::REGISTRY.iter().map(|entry| format!("gc.policy={:?}", entry.name));
+    let policies = flashwatt_ssd::gc::REGISTRY.iter().map(|entry| format!("gc.policy={:?}", entry.name));
     let others = [
         "run.seed=7",
         "device.timing.read_ns=12345",
@@ -351,7 +355,7 @@ fn no_forged_file_does_harm() {
             match load_bytes(sets, &forged(bytes, &mut rng)) {
                 (config, Ok(drive)) => {
                     let mut workload =
-                        flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("synthetic");
+                        flashwatt_workload::open(&config.workload, config.logical_bytes(), 1).expect("synthetic");
                     let run = drive.run(&config, &RunOptions::default(), workload.as_mut(), (), &mut |_| true);
                     drop(run.unwrap_or_else(|error| panic!("{error}")));
                     taken += 1;

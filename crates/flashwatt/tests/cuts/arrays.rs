@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::array::{ArrayCut, FollowedArray, ScansOfMembers};
 use flashwatt::crash::{Held, Powered};
-use flashwatt::rng::Rng;
+use flashwatt_base::rng::Rng;
+use flashwatt_core::connector::{Request, RequestKind};
 
 use crate::common::{Script, small_drive, tier};
 
@@ -270,7 +270,7 @@ fn cut_often(level: &'static str, members: u64, cuts: usize, more: &[&str], seed
     (rows, lost)
 }
 
-fn sectors_of(piece: &flashwatt::raid::layout::Piece) -> Vec<(u64, u64)> {
+fn sectors_of(piece: &flashwatt_devices::raid::layout::Piece) -> Vec<(u64, u64)> {
     let sectors = piece.offset_bytes / SECTOR..(piece.offset_bytes + piece.bytes) / SECTOR;
     sectors.map(|sector| (u64::from(piece.member), sector)).collect()
 }

@@ -3,10 +3,10 @@
 use crate::common::delays::{COMMAND, ERASE, P, R, READ};
 use crate::common::{PAGE, PROBE_DRIVE, load, merging_drive, play, write};
 use flashwatt::config::Config;
-use flashwatt::connector::Request;
 use flashwatt::crash::Cost;
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Request;
+use flashwatt_ssd::ftl::{Cause, OpKind};
 
 /// Four dies of 16 blocks of 8 pages, half of them filled. The map has 248 units of 4 bytes, and 64 blocks of 4 bytes each: one page.
 fn drive(interval_bytes: u64, more: &[&str]) -> Config {

@@ -3,9 +3,9 @@
 use crate::common::delays::{ERASE, P};
 use crate::common::{self, PROBE_DRIVE, Script, load, write};
 use flashwatt::config::{Cuts, PowerCuts};
-use flashwatt::connector::Request;
 use flashwatt::crash::{Dump, Powered, crash, recover};
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Request;
 
 /// The probe drive with two dies, each on a channel of its own, and a buffer of eight pages.
 const SETS: [&str; 4] = [

@@ -2,13 +2,13 @@
 
 use crate::common::{load, tier};
 use flashwatt::config::Config;
-use flashwatt::connector::{Completion, Next, OriginName, RequestKind, SourceKind, VersionClock, Workload};
 use flashwatt::crash::{Bug, Cuttable, InFiles, Powered, Witness, come_back};
-use flashwatt::error::Error;
-use flashwatt::files::FileWorkload;
-use flashwatt::host::BlockLayer;
-use flashwatt::ssd::Ssd;
-use flashwatt::units::Nanos;
+use flashwatt_base::error::Error;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Next, OriginName, RequestKind, SourceKind, VersionClock, Workload};
+use flashwatt_files::FileWorkload;
+use flashwatt_host::BlockLayer;
+use flashwatt_ssd::drive::Ssd;
 
 /// A drive of 6,144 pages whose file system others fill by half, and a cache whose flusher comes often.
 const DRIVE: &str = r#"
@@ -117,7 +117,7 @@ fn config_of(sets: &[&[&str]]) -> Config {
 }
 
 fn opened(config: &Config) -> Box<dyn Workload> {
-    let workload = flashwatt::workload::open(&config.workload, config.partition_bytes(), config.run.seed);
+    let workload = flashwatt_workload::open(&config.workload, config.partition_bytes(), config.run.seed);
     workload.unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use super::BUFFER;
 use crate::common::delays::P;
 use crate::common::{self, PROBE_DRIVE, Script, load, small_drive, tier, write};
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, Cuts, PowerCuts};
-use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 use flashwatt::crash::{Bug, InHost, Powered, Recovered, Witness, come_back, crash};
-use flashwatt::error::Error;
-use flashwatt::host::BlockLayer;
-use flashwatt::host::sched::REGISTRY;
-use flashwatt::rng::Rng;
-use flashwatt::ssd::Ssd;
-use flashwatt::units::Nanos;
-use flashwatt::{RunOptions, run};
+use flashwatt::run;
+use flashwatt_base::error::Error;
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
+use flashwatt_host::BlockLayer;
+use flashwatt_host::sched::REGISTRY;
+use flashwatt_ssd::drive::Ssd;
 
 type Hosted<W> = Powered<W, BlockLayer<Ssd<Witness>>>;
 

@@ -5,10 +5,10 @@ use super::{nothing_is_lost_at_any_instant, nothing_is_lost_at_random, run_that_
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PAGE, PROBE_DRIVE, figures, load, play, request, write};
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::Bug;
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::ftl::{Cause, OpKind};
 
 /// A page of the journal waits for no other write.
 const AT_ONCE: &str = "write_buffer.journal_max_ns=0";

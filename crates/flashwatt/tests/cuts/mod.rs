@@ -20,10 +20,10 @@ use crate::contracts::schemes::{
     Scheme, draw_request, for_each_scheme, in_turn, load_scheme, load_sets, schemes, tiny_sets,
 };
 use flashwatt::config::{Config, Precondition};
-use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::{Bug, Cost, Held, Powered, Recovered, Remains, come_back, recover};
-use flashwatt::rng::Rng;
-use flashwatt::units::Nanos;
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Request, RequestKind};
 
 /// Flash operations of a run in which every instant is a cut. With 200 `faults_on_purpose_are_found` finds each fault; with 150 it does not.
 fn operations() -> u64 {

@@ -5,10 +5,10 @@ use super::{nothing_is_lost_at_any_instant, nothing_is_lost_at_random, run_that_
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{Log, PROBE_DRIVE, load, play, write};
 use flashwatt::config::Config;
-use flashwatt::connector::Request;
 use flashwatt::crash::{Bug, Cost, Recovered};
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Request;
+use flashwatt_ssd::ftl::{Cause, OpKind};
 
 /// Lower pages are copied before.
 const BACKUP: &str = "device.nand.paired_pages=\"backup\"";

@@ -4,10 +4,10 @@ use super::cut_at;
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, TRANSFER};
 use crate::common::{PROBE_DRIVE, load, play, request};
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::nand::Reserve;
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::ftl::{Cause, OpKind};
+use flashwatt_ssd::nand::Reserve;
 
 /// The probe drive with one die and a recovery log. An area of the log takes four pages, so each is one block of eight.
 fn drive(more: &[&str]) -> Config {

@@ -1,10 +1,11 @@
 //! What a drive does over time: the bins of a series add up to the report, and a drive small enough is worked out by hand.
 
 use crate::common::{assert_close, mixed, small_drive};
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
-use flashwatt::ftl::Cause;
-use flashwatt::ssd_energy::activity::ActivitySeries;
-use flashwatt::{Report, RunOptions};
+use flashwatt_ssd::energy::activity::ActivitySeries;
+use flashwatt_ssd::ftl::Cause;
 
 fn recorded(config: &Config, interval_ns: u64) -> (Report, ActivitySeries, Vec<f64>) {
     let options = RunOptions { series_interval_ns: Some(interval_ns), ..RunOptions::default() };

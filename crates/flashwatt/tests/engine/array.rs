@@ -1,9 +1,12 @@
 //! Arrays of drives: against one drive, by hand, and by conservation.
 
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
+use flashwatt::run;
 use flashwatt::run::{run_array, run_with};
-use flashwatt::{Report, RunOptions, run, workload};
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_workload as workload;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -3,10 +3,10 @@
 
 use crate::common::{self, PAGE, load, merging_drive, play, preset, run_plain, write};
 use flashwatt::Report;
-use flashwatt::cache::WriteBuffer;
-use flashwatt::connector::Request;
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::units::{Lpn, RequestId};
+use flashwatt_base::units::{Lpn, RequestId};
+use flashwatt_core::connector::Request;
+use flashwatt_ssd::cache::WriteBuffer;
+use flashwatt_ssd::ftl::{Cause, OpKind};
 
 /// Every layer that maps blocks.
 const BLOCK_MAPPED: [&str; 7] = ["block", "nftl", "bast", "bast_star", "fast", "last", "superblock"];

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common::{self, PRESETS, mixed, tier};
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
-use flashwatt::{Report, RunOptions};
 use sha2::{Digest, Sha256};
 
 /// Runs small enough for every test run, and different enough to reach most of the engine.

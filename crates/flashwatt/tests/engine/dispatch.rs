@@ -2,9 +2,9 @@
 
 use crate::common::delays::{COMMAND, R, TRANSFER};
 use crate::common::{self, Log, load, play, preset, read, run_own, run_plain, write};
-use flashwatt::connector::RequestKind;
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::RequestKind;
+use flashwatt_ssd::ftl::{Cause, OpKind};
 
 /// Channels of the drive, of one way each.
 const CHANNELS: u64 = 4;

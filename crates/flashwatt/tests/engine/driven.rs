@@ -1,11 +1,13 @@
 //! A drive that is fed by another program does what it does in a run.
 
 use crate::common::{self, PAGE, PROBE_DRIVE, figures, load, merging_drive, play};
+use flashwatt::Done;
+use flashwatt::Drive;
+use flashwatt::Report;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::rng::Rng;
-use flashwatt::units::Nanos;
-use flashwatt::{Done, Drive, Report};
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Request, RequestKind};
 
 #[path = "../../examples/embedded.rs"]
 #[allow(dead_code)] // its main function

@@ -1,11 +1,13 @@
 //! A drive under the control of a program, whose power is cut while it works.
 
+use flashwatt::Done;
+use flashwatt::Drive;
+use flashwatt::Report;
 use flashwatt::config::{Config, Cuts, PowerCuts, load};
-use flashwatt::connector::{Request, RequestKind};
 use flashwatt::crash::crash;
-use flashwatt::rng::Rng;
-use flashwatt::units::Nanos;
-use flashwatt::{Done, Drive, Report};
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Request, RequestKind};
 
 use crate::common::{PAGE, assert_close, small_drive};
 
@@ -94,14 +96,14 @@ fn a_cut_is_that_of_a_campaign() {
             .expect("a cut");
         let mut drive = cuttable(&config);
         let mut workload =
-            flashwatt::workload::open(&config.workload, config.partition_bytes(), config.run.seed).expect("it opens");
+            flashwatt_workload::open(&config.workload, config.partition_bytes(), config.run.seed).expect("it opens");
         let mut now = 0;
         loop {
             match workload.next(now).expect("a request") {
-                flashwatt::connector::Next::Request(_, request) => {
+                flashwatt_core::connector::Next::Request(_, request) => {
                     send(&mut drive, request);
                 }
-                flashwatt::connector::Next::WaitUntil(at) => now = at,
+                flashwatt_core::connector::Next::WaitUntil(at) => now = at,
                 _ => break,
             }
         }

@@ -10,19 +10,20 @@ use crate::common::traces::{real_traces, say};
 use crate::common::{
     self, PAGE, PRESETS, US, assert_close, briefly_mixed, mixed, play, preset, read, run_plain, tier, write,
 };
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, Precondition};
-use flashwatt::energy::Series;
-use flashwatt::energy::meter::Reading;
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::kernel::Sim;
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::ssd::Ssd;
-use flashwatt::ssd_energy::ledger::{Ledger, OpTimes};
-use flashwatt::ssd_energy::price::price;
-use flashwatt::ssd_energy::{DieState, Phase, PriceTable};
-use flashwatt::units::Nanos;
-use flashwatt::{Report, RunOptions};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::energy::Series;
+use flashwatt_core::energy::meter::Reading;
+use flashwatt_core::kernel::Sim;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::energy::ledger::{Ledger, OpTimes};
+use flashwatt_ssd::energy::price::price;
+use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
+use flashwatt_ssd::ftl::{Cause, OpKind};
+use flashwatt_ssd::nand::{Array, Geometry};
 
 const ACCOUNTINGS: [&str; 4] = ["always_on", "flash_off", "busy_only", "busy_or_loading"];
 
@@ -681,7 +682,7 @@ fn law_3_real_traces() {
         let sets = [&path, "workload.trace.fold=true", "workload.trace.skip_bad=true", &requests];
         let window = ["run.warmup.requests=100", "run.count_drain=true", "device.blocks_per_plane=128"];
         let config = preset("energysim", &[&sets[..], &window].concat());
-        if let Err(error) = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1) {
+        if let Err(error) = flashwatt_workload::open(&config.workload, config.logical_bytes(), 1) {
             say(&format!("{name}: {error}"));
             continue;
         }
@@ -746,7 +747,7 @@ fn accounts(config: &Config) -> (Ledger, Reading) {
         Array::new(geometry.clone(), config.ssd().device.nand.program_order),
     );
     crate::common::fill(&mut firmware, &mut array);
-    let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), config.run.seed)
+    let mut workload = flashwatt_workload::open(&config.workload, config.logical_bytes(), config.run.seed)
         .expect("a synthetic workload");
     let sim = Sim::new(
         &config.run.stages(),

@@ -6,11 +6,12 @@ use crate::common::{
     self, PAGE, PRESETS, assert_close, assert_within, half_write, load, mixed, play, preset, read, run_own, run_plain,
     write,
 };
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::{self, Config};
-use flashwatt::connector::Request;
 use flashwatt::report::ssd::Flash;
-use flashwatt::units::Nanos;
-use flashwatt::{Report, RunOptions};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Request;
 
 fn drive(sets: &[&str]) -> Config {
     load(common::PROBE_DRIVE, sets)
@@ -201,7 +202,7 @@ fn operations_of_all_stages_are_counted() {
     for sets in [&["run.warmup.requests=0"][..], &["run.warmup.requests=700"], &["run.count_drain=true"]] {
         let (report, log) = run_own(&mixed("limit", sets));
         let operations: u64 =
-            log.ops.iter().map(|done| 1 + u64::from(done.op.kind == flashwatt::ftl::OpKind::Copyback)).sum();
+            log.ops.iter().map(|done| 1 + u64::from(done.op.kind == flashwatt_ssd::ftl::OpKind::Copyback)).sum();
         assert_eq!(report.window.flash_ops, operations, "{sets:?}");
     }
 }

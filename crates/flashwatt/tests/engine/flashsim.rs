@@ -1,12 +1,14 @@
 //! A replay without a clock: FlashSim's arithmetic by hand, and the figures of the timed path where both are defined.
 
 use crate::common::{Script, load};
+use flashwatt::Error;
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::ftl;
 use flashwatt::run::StartState;
-use flashwatt::units::SECTOR_BYTES;
-use flashwatt::{Error, Report, RunOptions};
+use flashwatt_base::units::SECTOR_BYTES;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::ftl;
 
 /// One die with pages of 2 KiB in blocks of 64, as FlashSim has it.
 const DRIVE: &str = r#"
@@ -100,7 +102,7 @@ fn joined(requests: &[Request]) -> Report {
 /// Writes that fill the drive some times over, each long after the work of the one before has ended.
 fn spread(config: &Config, writes: u64) -> Vec<Request> {
     let pages = config.logical_bytes() / 2048;
-    let mut rng = flashwatt::rng::Rng::new(7);
+    let mut rng = flashwatt_base::rng::Rng::new(7);
     (0..writes)
         .map(|at| {
             let count = 1 + rng.below(4);

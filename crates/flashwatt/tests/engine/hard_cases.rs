@@ -1,11 +1,13 @@
 //! Runs at the limits of the simulator: very large blocks, the last instants of time, rates that carry nothing.
 
 use crate::common::{PROBE_DRIVE, Script, load, preset, read, write};
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
-use flashwatt::connector::Request;
+use flashwatt::run;
 use flashwatt::run::StartState;
-use flashwatt::units::Nanos;
-use flashwatt::{Report, RunOptions, run};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Request;
 
 /// Runs a script; how it ends is up to the caller.
 fn ends(config: &Config, requests: &[Request]) -> Report {

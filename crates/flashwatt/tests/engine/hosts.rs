@@ -1,10 +1,11 @@
 //! A workload that breaks its contract ends the run as failed, in release builds, too.
 
 use crate::common::{PROBE_DRIVE, load};
-use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
+use flashwatt::Error;
+use flashwatt::RunOptions;
 use flashwatt::run::StartState;
-use flashwatt::units::Nanos;
-use flashwatt::{Error, RunOptions};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
 
 /// Says what it was told to say, one word after the other.
 struct Words(Vec<Next>);

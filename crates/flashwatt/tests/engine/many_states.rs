@@ -5,16 +5,17 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, load};
-use flashwatt::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Status, Tag, Window};
-use flashwatt::energy::parts::{PartTimes, Parts, PowerShare, STATES_MAX, StateId};
-use flashwatt::energy::{Accounts, Draw, Series};
-use flashwatt::kernel::Outcome;
 use flashwatt::report::{DeviceReport, Report, Reported};
-use flashwatt::rng::Rng;
 use flashwatt::run::run_device;
-use flashwatt::units::Nanos;
-use flashwatt::{RunOptions, workload};
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Status, Tag, Window};
+use flashwatt_core::energy::parts::{PartTimes, Parts, PowerShare, STATES_MAX, StateId};
+use flashwatt_core::energy::{Accounts, Draw, Series};
+use flashwatt_core::kernel::Outcome;
+use flashwatt_workload as workload;
 use serde_json::Value;
 
 /// A component for each state.

@@ -3,13 +3,15 @@
 //! published ones or of hand arithmetic, never of the engine.
 
 use crate::common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, write};
+use flashwatt::Error;
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::{self, Config};
-use flashwatt::controller::policies;
-use flashwatt::energy::bins::BINS_MAX;
-use flashwatt::energy::edges::CurrentEdges;
-use flashwatt::ftl::OpKind;
-use flashwatt::units::Nanos;
-use flashwatt::{Error, Report, RunOptions};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::energy::bins::BINS_MAX;
+use flashwatt_core::energy::edges::CurrentEdges;
+use flashwatt_ssd::controller::policies;
+use flashwatt_ssd::ftl::OpKind;
 
 /// The four layouts of 16 dies.
 const LAYOUTS: [(u32, u32); 4] = [(2, 8), (4, 4), (8, 2), (16, 1)];

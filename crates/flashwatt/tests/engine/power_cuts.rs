@@ -1,9 +1,15 @@
 //! `[run.power_cuts]`: the cuts of a run change nothing else in its report, and are those of `crash`.
 
+use flashwatt::Error;
+use flashwatt::Preparation;
+use flashwatt::Progress;
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, Cuts, PowerCuts, load};
 use flashwatt::crash::crash;
 use flashwatt::report::PowerCutsReport;
-use flashwatt::{Error, Preparation, Progress, Report, RunOptions, reprice, run};
+use flashwatt::reprice;
+use flashwatt::run;
 use serde_json::Value;
 
 use crate::common::{Script, small_drive};

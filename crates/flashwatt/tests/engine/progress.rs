@@ -1,7 +1,11 @@
 //! What a long run tells on its way, and how it ends when it is asked to.
 
+use flashwatt::Error;
+use flashwatt::Progress;
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, load};
-use flashwatt::{Error, Progress, Report, RunOptions, run};
+use flashwatt::run;
 
 /// Theory gives the steady state for greedy collection only: under another policy writes follow.
 const BY_FORCE: &str = "gc.policy=fifo";

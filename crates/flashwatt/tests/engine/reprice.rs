@@ -1,8 +1,10 @@
 //! Other prices for a run that was made: what is priced anew is what a run with those prices gives, to the last bit.
 
 use crate::common::briefly_mixed;
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, PRESETS, load};
-use flashwatt::{RunOptions, reprice, run};
+use flashwatt::reprice;
+use flashwatt::run;
 use serde_json::{Value, json};
 
 const NULLS: [&str; 7] = [

@@ -3,16 +3,17 @@
 
 use std::collections::VecDeque;
 
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, load};
-use flashwatt::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Status, Tag, Window};
-use flashwatt::energy::Draw;
-use flashwatt::energy::parts::{PartTimes, Parts, PowerShare, StateId};
-use flashwatt::energy::{Accounts, Series};
-use flashwatt::kernel::Outcome;
 use flashwatt::report::{DeviceReport, Report, Reported};
 use flashwatt::run::run_device;
-use flashwatt::units::Nanos;
-use flashwatt::{RunOptions, workload};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{AtEnd, Completion, Cx, Device, Request, Seats, Status, Tag, Window};
+use flashwatt_core::energy::Draw;
+use flashwatt_core::energy::parts::{PartTimes, Parts, PowerShare, StateId};
+use flashwatt_core::energy::{Accounts, Series};
+use flashwatt_core::kernel::Outcome;
+use flashwatt_workload as workload;
 use serde_json::Value;
 
 use crate::common::workloads::every_workload;

@@ -3,19 +3,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::common::{PROBE_DRIVE, Script, half_write, load, read, request, write};
-use flashwatt::blocks::BlockTable;
-use flashwatt::check::Shadow;
+use flashwatt::RunOptions;
+use flashwatt::Watch;
 use flashwatt::config::Config;
-use flashwatt::connector::{Extent, Request, RequestKind};
-use flashwatt::error::Error;
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::{Context, Ftl, OpKind, Plan, PlannedOp, RestoredDrive};
-use flashwatt::kernel::Sim;
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::persist::{Flaw, StateReader, StateWriter};
-use flashwatt::ssd::Ssd;
-use flashwatt::units::{BlockId, DieId, Lpn, Ppn};
-use flashwatt::{RunOptions, Watch};
+use flashwatt_base::error::Error;
+use flashwatt_base::persist::{Flaw, StateReader, StateWriter};
+use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};
+use flashwatt_core::connector::{Extent, Request, RequestKind};
+use flashwatt_core::kernel::Sim;
+use flashwatt_ssd::blocks::BlockTable;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::{Context, Ftl, OpKind, Plan, PlannedOp, RestoredDrive};
+use flashwatt_ssd::nand::{Array, Geometry};
+use flashwatt_ssd::observe::check::Shadow;
 
 /// What a translation layer does wrong.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -122,7 +123,7 @@ fn run(fault: Fault, requests: &[Request]) -> Option<String> {
     crate::common::fill(&mut firmware, &mut array);
     let inner = std::mem::replace(
         &mut firmware.ftl,
-        flashwatt::ftl::build(&config.ssd().ftl, &config.ssd().ftl_setup(), &geometry),
+        flashwatt_ssd::ftl::build(&config.ssd().ftl, &config.ssd().ftl_setup(), &geometry),
     );
     firmware.ftl = Box::new(Faulty { inner, fault });
     let shadow = Shadow::new(&geometry, &firmware);

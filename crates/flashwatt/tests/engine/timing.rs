@@ -5,9 +5,9 @@
 use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ, TRANSFER};
 use crate::common::{self, Done, Log, PAGE, PROBE_DRIVE, US, half_write, load, play, preset, read, run_own, write};
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::ftl::{Cause, OpKind};
 
 /// The four layouts of 16 dies.
 const LAYOUTS: [(u32, u32); 4] = [(2, 8), (4, 4), (8, 2), (16, 1)];

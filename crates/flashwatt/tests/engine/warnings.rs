@@ -1,6 +1,8 @@
 //! What a run tells its user beside the figures.
 
-use flashwatt::{Report, RunOptions, config};
+use flashwatt::Report;
+use flashwatt::RunOptions;
+use flashwatt::config;
 
 fn run(sets: &[&str]) -> Report {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();

@@ -5,12 +5,13 @@ use crate::common::{
     self, Log, PAGE, Script, load, merging_drive, play, preset, read, request, run_logged, run_own, run_plain, tier,
     write,
 };
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::ftl::{Cause, OpKind};
 use flashwatt::report::ssd::WriteBufferReport;
-use flashwatt::units::Nanos;
-use flashwatt::{Report, RunOptions};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::ftl::{Cause, OpKind};
 use proptest::prelude::*;
 
 /// The drive is idle after so long.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use flashwatt::Progress;
-use flashwatt::connector::Workload;
-use flashwatt::files::settings::{PageCacheSettings, ProcessorSettings};
-use flashwatt::files::systems::{REGISTRY, Registered};
-use flashwatt::files::{Aged, Disk, End, FileWorkload, History, NoRoom, OpError};
-use flashwatt::registry::Parameters;
+use flashwatt_base::registry::Parameters;
+use flashwatt_core::connector::Workload;
+use flashwatt_files::settings::{PageCacheSettings, ProcessorSettings};
+use flashwatt_files::systems::{REGISTRY, Registered};
+use flashwatt_files::{Aged, Disk, End, FileWorkload, History, NoRoom, OpError};
 
 use super::drive::{Sent, run};
 use super::random::Random;

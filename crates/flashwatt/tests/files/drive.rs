@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashwatt::connector::{Completion, Next, RequestKind, Tag, Workload};
+use flashwatt_core::connector::{Completion, Next, RequestKind, Tag, Workload};
 
 /// What a run sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Threads that do anything to any file.
 
-use flashwatt::files::{DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree};
-use flashwatt::rng::Rng;
+use flashwatt_base::rng::Rng;
+use flashwatt_files::{DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadSpec, Tree};
 
 /// What the threads do.
 pub struct Random {

@@ -7,12 +7,12 @@ use crate::common::{
 };
 use flashwatt::Report;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::{Cause, Merges, OpKind};
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::rng::Rng;
-use flashwatt::units::{BlockId, Nanos};
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::{BlockId, Nanos};
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::{Cause, Merges, OpKind};
+use flashwatt_ssd::nand::{Array, Geometry};
 
 /// Pages of a block.
 const BLOCK: u64 = 8;

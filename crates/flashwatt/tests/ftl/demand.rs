@@ -6,20 +6,21 @@ use std::collections::BTreeMap;
 use crate::common::{
     self, Done, Log, PAGE, assert_within, half_write, load, play, preset, read, request, run_own, run_plain, write,
 };
-use flashwatt::blocks::BlockTable;
-use flashwatt::clockless::Clockless;
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::energy::Series;
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::{Cause, OpKind};
-use flashwatt::kernel::{End, Sim};
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::probe::{OpRecord, Probe, Purpose};
-use flashwatt::rng::Rng;
-use flashwatt::ssd::Ssd;
-use flashwatt::units::{DieId, Lpn, Nanos, Ppn};
-use flashwatt::{Report, RunOptions};
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::{DieId, Lpn, Nanos, Ppn};
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_core::energy::Series;
+use flashwatt_core::kernel::{End, Sim};
+use flashwatt_ssd::blocks::BlockTable;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::clockless::Clockless;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::{Cause, OpKind};
+use flashwatt_ssd::nand::{Array, Geometry};
+use flashwatt_ssd::observe::probe::{OpRecord, Probe, Purpose};
 
 const MS: Nanos = 1_000_000;
 
@@ -587,9 +588,9 @@ fn f101_copies_are_replaced_all_or_none() {
         ];
         let config = replicated(4, replicas, &sets.each_ref().map(String::as_str));
         let (geometry, firmware, array) = fresh(&config);
-        let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
+        let mut workload = flashwatt_workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
         let copies = Copies::new(&geometry, &firmware, replicas + 1);
-        let probe = (copies, flashwatt::check::Shadow::new(&geometry, &firmware));
+        let probe = (copies, flashwatt_ssd::observe::check::Shadow::new(&geometry, &firmware));
         let sim =
             Sim::new(&config.run.stages(), Ssd::new(config.ssd(), firmware, array, None, probe), workload.as_mut());
         let (outcome, ssd) = sim.run(&mut |_| true);

@@ -3,14 +3,14 @@
 
 use crate::common::{preset, run_plain};
 use flashwatt::Report;
-use flashwatt::blocks::BlockState;
-use flashwatt::energy::Series;
-use flashwatt::firmware::Firmware;
-use flashwatt::kernel::Sim;
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::probe::{Probe, Purpose};
-use flashwatt::ssd::Ssd;
-use flashwatt::units::BlockId;
+use flashwatt_base::units::BlockId;
+use flashwatt_core::energy::Series;
+use flashwatt_core::kernel::Sim;
+use flashwatt_ssd::blocks::BlockState;
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::nand::{Array, Geometry};
+use flashwatt_ssd::observe::probe::{Probe, Purpose};
 
 // ---------------------------------------------------------------- what a map costs
 
@@ -148,7 +148,7 @@ fn f64_a_window_of_all_finds_the_best_victim() {
         let mut array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
         let mut firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         crate::common::fill(&mut firmware, &mut array);
-        let mut workload = flashwatt::workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
+        let mut workload = flashwatt_workload::open(&config.workload, config.logical_bytes(), 1).expect("uniform");
         let sim = Sim::new(
             &config.run.stages(),
             Ssd::new(config.ssd(), firmware, array, None, Fewest::default()),

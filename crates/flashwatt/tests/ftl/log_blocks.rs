@@ -7,12 +7,12 @@ use crate::common::shadow::Shadow;
 use crate::common::{self, Done, Log, PAGE, assert_close, load, play, run_logged, run_own, write};
 use flashwatt::Report;
 use flashwatt::config::Config;
-use flashwatt::connector::{Request, RequestKind};
-use flashwatt::firmware::Firmware;
-use flashwatt::ftl::{Cause, Merges, OpKind};
-use flashwatt::nand::{Array, Geometry};
-use flashwatt::rng::Rng;
-use flashwatt::units::BlockId;
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::BlockId;
+use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::ftl::{Cause, Merges, OpKind};
+use flashwatt_ssd::nand::{Array, Geometry};
 
 /// Pages of a block.
 const B: u64 = 8;

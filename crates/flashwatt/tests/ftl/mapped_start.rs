@@ -4,10 +4,10 @@
 use crate::common::{PAGE, half_write, play, preset, read, request, write};
 use flashwatt::Report;
 use flashwatt::config::Config;
-use flashwatt::connector::RequestKind;
-use flashwatt::ftl;
-use flashwatt::nand::{Array, FlashAddress, Geometry};
-use flashwatt::units::{Nanos, OpId, Ppn};
+use flashwatt_base::units::{Nanos, OpId, Ppn};
+use flashwatt_core::connector::RequestKind;
+use flashwatt_ssd::ftl;
+use flashwatt_ssd::nand::{Array, FlashAddress, Geometry};
 
 /// Pages of a block.
 const BLOCK: u64 = 8;

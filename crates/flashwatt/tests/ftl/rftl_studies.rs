@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use crate::common::preset;
-use flashwatt::stats::{Bars, Latency};
-use flashwatt::{Report, RunOptions};
+use flashwatt::Report;
+use flashwatt::RunOptions;
+use flashwatt_base::stats::{Bars, Latency};
 
 const WORKING_SET: u32 = 42_240;
 

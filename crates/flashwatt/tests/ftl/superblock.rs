@@ -6,9 +6,9 @@ use crate::common::delays::{COMMAND, ERASE, P, PROGRAM, R, READ};
 use crate::common::{Log, merging_drive, play, read, write};
 use flashwatt::Report;
 use flashwatt::config::Config;
-use flashwatt::connector::Request;
-use flashwatt::ftl::{Cause, Merges, OpKind};
-use flashwatt::units::Nanos;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Request;
+use flashwatt_ssd::ftl::{Cause, Merges, OpKind};
 
 /// Pages of a unit.
 const U: u64 = 16;
@@ -169,7 +169,7 @@ fn memory_for_more_rows_changes_nothing_where_dies_set_the_pace() {
 /// A log whose pages are trimmed is erased without a merge: one block, because that of die 0 was never written.
 #[test]
 fn a_log_without_valid_pages_is_erased() {
-    let trim = Request { kind: flashwatt::connector::RequestKind::Trim, ..write(SECOND, 3, 1) };
+    let trim = Request { kind: flashwatt_core::connector::RequestKind::Trim, ..write(SECOND, 3, 1) };
     let (report, _) = play(&drive(1, &[]), &[write(0, 3, 1), trim, write(2 * SECOND, U + 3, 1)]);
     expect(&report, merged(0, 0, 0, 1), 0, 1);
 }

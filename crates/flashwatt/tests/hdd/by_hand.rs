@@ -1,7 +1,7 @@
 //! Cases that are worked out by hand, from the disk's definition.
 
-use flashwatt::connector::Request;
-use flashwatt::connector::RequestKind::{Flush, Read, Trim, Write};
+use flashwatt_core::connector::Request;
+use flashwatt_core::connector::RequestKind::{Flush, Read, Trim, Write};
 
 use super::common::*;
 

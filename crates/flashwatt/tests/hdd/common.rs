@@ -1,13 +1,15 @@
 //! What the tests share: a disk of round numbers, and workloads that are lists of requests.
 
+use flashwatt::Error;
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, load};
-use flashwatt::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
-use flashwatt::hdd::Hdd;
-use flashwatt::hdd::settings::{self, *};
 use flashwatt::report::{HddReport, Report, Sections};
 use flashwatt::run::run_device;
-use flashwatt::units::Nanos;
-use flashwatt::{Error, RunOptions, workload};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};
+use flashwatt_devices::hdd::Hdd;
+use flashwatt_devices::hdd::settings::{self, *};
+use flashwatt_workload as workload;
 
 pub const SECTOR: u64 = 512;
 pub const MS: Nanos = 1_000_000;

@@ -1,9 +1,10 @@
 //! What holds for every disk under every workload.
 
-use flashwatt::connector::Request;
-use flashwatt::connector::RequestKind::{Flush, Read, Trim, Write};
-use flashwatt::hdd::settings::{Buffer, Hdd, Order};
-use flashwatt::{Error, RunOptions};
+use flashwatt::Error;
+use flashwatt::RunOptions;
+use flashwatt_core::connector::Request;
+use flashwatt_core::connector::RequestKind::{Flush, Read, Trim, Write};
+use flashwatt_devices::hdd::settings::{Buffer, Hdd, Order};
 use proptest::prelude::*;
 
 use super::common::*;
@@ -77,7 +78,7 @@ proptest! {
         prop_assert_eq!(counts.read_hits + counts.partial_read_hits + counts.read_misses, of(Read).count() as u64);
         prop_assert!(counts.media_read_bytes <= of(Read).map(|request| request.bytes).sum());
         let zones = &sections(&report).hdd.zones;
-        let through = |of: fn(&flashwatt::hdd::ZoneBytes) -> u64| zones.iter().map(|zone| of(&zone.bytes)).sum::<u64>();
+        let through = |of: fn(&flashwatt_devices::hdd::ZoneBytes) -> u64| zones.iter().map(|zone| of(&zone.bytes)).sum::<u64>();
         prop_assert_eq!(through(|bytes| bytes.write_bytes), counts.media_write_bytes);
         prop_assert_eq!(through(|bytes| bytes.read_bytes), counts.media_read_bytes + counts.read_ahead_bytes);
         for part in ["spindle", "arm", "electronics"] {
@@ -96,7 +97,7 @@ proptest! {
 fn no_request_ends_before_its_sectors_have_passed() {
     let mut disk = plain();
     (disk.interface.queue_depth, disk.scheduling.order) = (16, Order::Positioning);
-    let mut rng = flashwatt::rng::Rng::new(5);
+    let mut rng = flashwatt_base::rng::Rng::new(5);
     let requests: Vec<Request> = (0..500)
         .map(|i| {
             let (kind, sectors) = (if rng.below(2) == 0 { Read } else { Write }, 1 + rng.below(600));
@@ -119,7 +120,7 @@ fn no_request_starves() {
         (disk.buffer.segments, disk.buffer.read_ahead_bytes) = (0, 0);
         disk.scheduling.age_max_ns = age_max_ns;
         // Two sectors on each side of the outermost cylinder at a time: one passes every few milliseconds.
-        let mut rng = flashwatt::rng::Rng::new(9);
+        let mut rng = flashwatt_base::rng::Rng::new(9);
         let mut requests: Vec<Request> = (0..8_000).map(|i| request(i * MS / 4, Read, rng.below(800), 1)).collect();
         requests.insert(100, request(100 * MS / 4, Read, 799_000, 1));
         let (report, latencies) = run_script(disk, requests);
@@ -149,7 +150,7 @@ fn a_request_beyond_the_disk_is_refused() {
     let disk = plain();
     let mut script = Script::new(vec![request(0, Read, disk.bytes / SECTOR - 1, 2)]);
     let (config, options) = (config(&[]), RunOptions::default());
-    let device = flashwatt::hdd::Hdd::new(disk, None);
+    let device = flashwatt_devices::hdd::Hdd::new(disk, None);
     let report = flashwatt::run::run_device(&config, &options, device, &mut script, &mut |_| true).expect("it runs");
     assert!(report.status.starts_with("failed: ") && report.status.contains("all on the device"), "{}", report.status);
 }

@@ -1,7 +1,7 @@
 //! Options that change nothing change nothing.
 
 use super::common::*;
-use flashwatt::hdd::settings::{Hdd, Order};
+use flashwatt_devices::hdd::settings::{Hdd, Order};
 use serde_json::Value;
 
 const MIXED: [&str; 4] = [

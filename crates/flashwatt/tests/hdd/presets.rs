@@ -1,7 +1,9 @@
 //! The presets against what is published of their disks. "Calibrated" figures were put in; the others are predictions.
 
+use flashwatt::Report;
+use flashwatt::RunOptions;
 use flashwatt::config::load;
-use flashwatt::{Report, RunOptions, run};
+use flashwatt::run;
 
 use super::common::*;
 

@@ -1,7 +1,7 @@
 //! The disk against theory.
 
 use super::common::*;
-use flashwatt::hdd::settings::{Hdd, Order, Zone};
+use flashwatt_devices::hdd::settings::{Hdd, Order, Zone};
 
 /// The seek curve of [`plain`] from its definition: a + b √d up to a fifth of the stroke, c + e d beyond it, through the times of a
 /// cylinder and of the full stroke, with the mean over all pairs of different cylinders found by bisection.

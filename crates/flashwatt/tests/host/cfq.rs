@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use flashwatt::connector::{Priority, PriorityClass};
+use flashwatt_core::connector::{Priority, PriorityClass};
 
 use crate::host::desk::{MS, Played, Script, config, letter, play_on, play_with_levels, process, run, runs, time_ms};
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use flashwatt::RunOptions;
 use flashwatt::config::load;
-use flashwatt::connector::{Priority, PriorityClass, Request, RequestKind};
-use flashwatt::host::sched::{Generation, REGISTRY, Registered};
-use flashwatt::rng::Rng;
-use flashwatt::units::Nanos;
-use flashwatt::{RunOptions, run};
+use flashwatt::run;
+use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Priority, PriorityClass, Request, RequestKind};
+use flashwatt_host::sched::{Generation, REGISTRY, Registered};
 use serde_json::Value;
 
 use crate::host::desk::{MS, Played, Script, config, request, run as play_script};
@@ -109,7 +110,7 @@ fn requests_are_conserved() {
             let went = work(played.times.iter().map(|(_, text)| text.as_str()));
             assert!(came == went, "{} {sets:?} {depth} {seed}", entry.name);
             let figures = &played.figures;
-            let sum = |of: fn(&flashwatt::host::KindFigures) -> u64| figures.kinds.iter().map(of).sum::<u64>();
+            let sum = |of: fn(&flashwatt_host::KindFigures) -> u64| figures.kinds.iter().map(of).sum::<u64>();
             let merged = figures.back_merges + figures.front_merges + figures.joined;
             assert_eq!(sum(|kind| kind.dispatched) + merged, sum(|kind| kind.pieces));
         }

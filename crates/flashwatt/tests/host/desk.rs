@@ -15,17 +15,17 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use flashwatt::config::{self, Config};
-use flashwatt::connector::{
+use flashwatt::report::HostReport;
+use flashwatt_base::error::Error;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{
     AtEnd, Completion, Cx, Device, Next, Priority, PriorityClass, Request, RequestKind, Seats, SourceKind, Status, Tag,
     Window, Workload,
 };
-use flashwatt::energy::Series;
-use flashwatt::energy::parts::PartTimes;
-use flashwatt::error::Error;
-use flashwatt::host::{BlockLayer, HostFigures, Hosted};
-use flashwatt::kernel::{End, Sim};
-use flashwatt::report::HostReport;
-use flashwatt::units::Nanos;
+use flashwatt_core::energy::Series;
+use flashwatt_core::energy::parts::PartTimes;
+use flashwatt_core::kernel::{End, Sim};
+use flashwatt_host::{BlockLayer, HostFigures, Hosted};
 
 pub const MS: Nanos = 1_000_000;
 

@@ -1,6 +1,6 @@
 //! `pardispatcher`: orders worked out from the paper's rules by hand (SPEC A15, E22 to E25).
 
-use flashwatt::rng::Rng;
+use flashwatt_base::rng::Rng;
 
 use crate::host::desk::{MS, Script, order, play, run};
 

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use flashwatt::RunOptions;
 use flashwatt::config::{Config, load};
-use flashwatt::connector::{Completion, Next, Request};
-use flashwatt::units::Nanos;
-use flashwatt::{RunOptions, run, workload};
+use flashwatt::run;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Completion, Next, Request};
+use flashwatt_workload as workload;
 use serde_json::Value;
 
 fn config(sets: &[&str]) -> Config {

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use flashwatt::host::sched::REGISTRY;
+use flashwatt_host::sched::REGISTRY;
 
 use crate::host::desk::{MS, Script, play};
 

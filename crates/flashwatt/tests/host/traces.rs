@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use flashwatt::RunOptions;
 use flashwatt::config::load;
-use flashwatt::connector::{Next, Request, RequestKind};
-use flashwatt::workload::settings::Workload as Settings;
-use flashwatt::workload::trace::{FORMATS, LogPoint};
-use flashwatt::{RunOptions, run, workload};
+use flashwatt::run;
+use flashwatt_core::connector::{Next, Request, RequestKind};
+use flashwatt_workload as workload;
+use flashwatt_workload::settings::Workload as Settings;
+use flashwatt_workload::trace::{FORMATS, LogPoint};
 use serde_json::Value;
 
 use crate::common::traces::real_traces;

@@ -1,8 +1,9 @@
 //! Broken configurations and their messages: law 10.
 
 use crate::common::tier;
+use flashwatt::Error;
+use flashwatt::Fault;
 use flashwatt::config::{PRESETS, load};
-use flashwatt::{Error, Fault};
 use proptest::prelude::*;
 
 const FILE: &str = "my.toml";

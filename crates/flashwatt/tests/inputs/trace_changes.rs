@@ -4,7 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-use flashwatt::{Report, RunOptions, config, run};
+use flashwatt::Report;
+use flashwatt::RunOptions;
+use flashwatt::config;
+use flashwatt::run;
 
 /// A trace of 60,000 lines of 23 bytes, longer than the read-ahead.
 fn content() -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashwatt::workload::trace::{FORMATS, Format};
+use flashwatt_workload::trace::{FORMATS, Format};
 
 /// The sections of the page as `(name, text)`.
 fn sections() -> Vec<(String, String)> {

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use flashwatt::config;
-use flashwatt::rng::Rng;
-use flashwatt::workload::trace::{self, FORMATS, Format, Record, Target};
+use flashwatt_base::rng::Rng;
+use flashwatt_workload::trace::{self, FORMATS, Format, Record, Target};
 
 use crate::common::fates::{Fates, mutate, nothing_is_silent};
 

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::common::traces::real_traces;
 use flashwatt::config::{self, Beyond};
-use flashwatt::connector::{Next, Workload};
-use flashwatt::workload::trace::{self, TraceInfo, TraceWorkload};
+use flashwatt_core::connector::{Next, Workload};
+use flashwatt_workload::trace::{self, TraceInfo, TraceWorkload};
 
 /// A row of the README's table.
 struct Row {

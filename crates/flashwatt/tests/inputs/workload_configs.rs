@@ -3,11 +3,13 @@
 use std::io::Write;
 
 use crate::common::load;
+use flashwatt::Error;
+use flashwatt::RunOptions;
 use flashwatt::config::{self, LengthUnit, TimeUnit, Workload};
-use flashwatt::connector::SourceKind;
-use flashwatt::registry::Named;
-use flashwatt::workload::registry;
-use flashwatt::{Error, RunOptions, run};
+use flashwatt::run;
+use flashwatt_base::registry::Named;
+use flashwatt_core::connector::SourceKind;
+use flashwatt_workload::registry;
 
 /// A drive that is small enough to run every workload on it.
 const SMALL: &str = "[device]\npreset = \"limit\"\nchannels = 2\nways = 2\nblocks_per_plane = 64\nop_ratio = 0.3\n";

@@ -5,9 +5,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use flashwatt::config::{Arrivals, Gap, Group, Law, OpenLoop, Size, Sizes, Synthetic};
-use flashwatt::connector::{Completion, Next, Workload};
-use flashwatt::workload::standin::STANDINS;
-use flashwatt::workload::synthetic::{MODELS, open};
+use flashwatt_core::connector::{Completion, Next, Workload};
+use flashwatt_workload::standin::STANDINS;
+use flashwatt_workload::synthetic::{MODELS, open};
 
 const REQUESTS: u64 = 100_000;
 

@@ -2,11 +2,12 @@
 //! `cargo run --release --example standins`.
 
 use crate::common::{preset, tier};
+use flashwatt::RunOptions;
 use flashwatt::config::{Workload, load};
-use flashwatt::connector::{Completion, Next, RequestKind, SourceKind};
-use flashwatt::workload::standin::character::{Window, sketch};
-use flashwatt::workload::standin::{STANDINS, find, measures, of_trace, statistics};
-use flashwatt::{RunOptions, run};
+use flashwatt::run;
+use flashwatt_core::connector::{Completion, Next, RequestKind, SourceKind};
+use flashwatt_workload::standin::character::{Window, sketch};
+use flashwatt_workload::standin::{STANDINS, find, measures, of_trace, statistics};
 
 const SCALE: f64 = 1.0 / 64.0;
 
@@ -31,7 +32,7 @@ fn the_density_of_writes_counts_pages_once() {
     let density = |sets: &[&str]| {
         let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
         let config = load("device.preset = \"energysim\"", "my.toml", &sets).expect("valid");
-        let mut workload = flashwatt::workload::open(&config.workload, 1 << 30, 1).expect("it opens");
+        let mut workload = flashwatt_workload::open(&config.workload, 1 << 30, 1).expect("it opens");
         let found = statistics(workload.as_mut(), 1 << 30, 16).expect("it has no errors");
         (found.written_pages, found.written_blocks, found.written_density_percent())
     };
@@ -66,7 +67,7 @@ fn the_densities_of_x15_are_those_of_the_stand_ins() {
 
 /// The written share of the pages of 4 KiB in blocks of 512 KiB with a write, in percent, counted by itself: [`statistics`] keeps a cache
 /// too, which takes most of the time of a whole stand-in.
-fn written_density_percent(workload: &mut dyn flashwatt::connector::Workload) -> f64 {
+fn written_density_percent(workload: &mut dyn flashwatt_core::connector::Workload) -> f64 {
     let (mut pages, mut now) = (vec![0_u128; (460_000_000_000_usize >> 19) + 1], 0);
     loop {
         match workload.next(now).expect("a stand-in has no errors") {
@@ -108,7 +109,7 @@ const DIGESTS: [&str; 9] = [
     "olap 6445f0c52b6a1811",
 ];
 
-fn digest(standin: &flashwatt::workload::standin::Standin) -> u64 {
+fn digest(standin: &flashwatt_workload::standin::Standin) -> u64 {
     let (mut workload, mut now, mut digest) =
         (standin.open(1.0, 20_000, 460_000_000_000, 1), 0, 0xcbf2_9ce4_8422_2325_u64);
     loop {
@@ -257,7 +258,7 @@ fn a_stand_in_of_a_trace_is_like_it() {
 }
 
 fn cfg_duration_ns(cfg: &flashwatt::config::Trace) -> f64 {
-    flashwatt::workload::trace::info(cfg, &mut |_| true).expect("it can be read").duration_ns as f64
+    flashwatt_workload::trace::info(cfg, &mut |_| true).expect("it can be read").duration_ns as f64
 }
 
 /// Four streams of writes take turns in a fixed order, each in an extent of its own: every write but the first of each goes on
@@ -277,7 +278,7 @@ fn a_stand_in_of_streams_that_take_turns_has_such_streams() {
     };
     let fitted = of_trace(&cfg, &mut |_| true).expect("it can be fitted");
     std::fs::write(&file, &fitted.toml).expect("it can be written");
-    let standin = flashwatt::workload::standin::Standin::read(&file).expect("it is a stand-in");
+    let standin = flashwatt_workload::standin::Standin::read(&file).expect("it is a stand-in");
     let model = &standin.data.model;
     assert_eq!(model.write_resume_fraction.as_ref().map(|share| share.value), Some(0.999));
     assert_eq!(model.write_resume_depths.as_ref().map(|depths| depths.value.clone()), Some(vec![(2, 1.0)]));

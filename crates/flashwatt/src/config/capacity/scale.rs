@@ -4,7 +4,7 @@
 //! [`DIE_BLOCKS_MIN`] in a die; then the pages of a block, down to [`PAGES_MIN`]. Both are rounded to whole numbers.
 
 use super::{FlashShape, GivenSize, Spare};
-use crate::settings::Checker;
+use flashwatt_base::settings::Checker;
 
 /// Blocks of a die below which a scaled drive gets smaller blocks instead of fewer.
 const DIE_BLOCKS_MIN: u32 = 256;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 use crate::config::schema::names;
-use crate::raid::settings::Level;
+use flashwatt_devices::raid::settings::Level;
 
 /// `[array]`
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Chosen, SchedulerKind};
-use crate::host::settings::{FlushRule, Merges};
+use flashwatt_host::settings::{FlushRule, Merges};
 
 /// `[host]`
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -10,10 +10,10 @@ use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqA
 
 use super::{Files, Trace};
 use crate::config::schema::names;
-use crate::registry::Named;
-use crate::workload;
-use crate::workload::settings::Law;
-use crate::workload::synthetic::{MODELS, Model, model};
+use flashwatt_base::registry::Named;
+use flashwatt_workload as workload;
+use flashwatt_workload::settings::Law;
+use flashwatt_workload::synthetic::{MODELS, Model, model};
 
 /// The workload, tagged by its name.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use super::{MB_S, QUEUE_DEPTH_MAX, Resolved};
 use crate::config::drive::{Array, ArrayTable};
 use crate::config::{Drive, Precondition, Run, raw};
-use crate::raid::settings::{self, Failed, Layout, Level, Rebuild};
-use crate::settings::{Checker, field};
-use crate::units::SECTOR_BYTES;
+use flashwatt_base::settings::{Checker, field};
+use flashwatt_base::units::SECTOR_BYTES;
+use flashwatt_devices::raid::settings::{self, Failed, Layout, Level, Rebuild};
 
 /// Gives the drive of a preset, with the user's other keys laid over it; none with faults, which it has recorded.
 pub(in crate::config) type MemberOf<'a> = dyn FnMut(&mut Checker, &str, &str) -> Option<Drive> + 'a;

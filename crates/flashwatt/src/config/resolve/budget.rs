@@ -1,9 +1,9 @@
 //! The power budget: the number of dies that may work at a time so that the drive's power stays within it.
 
 use super::super::{PowerBudget, raw};
-use crate::settings::{Checker, field};
-use crate::ssd_energy::settings::Energy;
-use crate::ssd_energy::{DieState, PriceTable};
+use flashwatt_base::settings::{Checker, field};
+use flashwatt_ssd::energy::settings::Energy;
+use flashwatt_ssd::energy::{DieState, PriceTable};
 
 /// Largest budget: 1000 A, at up to 100 V.
 const MA_MAX: f64 = 1e6;

@@ -2,12 +2,12 @@
 
 use super::super::raw;
 use super::{MB_S, NS_MAX, rate_or_none};
-use crate::nand::settings::Timing;
-use crate::settings::{Checker, Field, field};
-use crate::ssd_energy::settings::{
+use flashwatt_base::settings::{Checker, Field, field};
+use flashwatt_base::units::Nanos;
+use flashwatt_ssd::energy::settings::{
     ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
 };
-use crate::units::Nanos;
+use flashwatt_ssd::nand::settings::Timing;
 
 /// No part draws more: 10 A.
 const MA_MAX: f64 = 10_000.0;

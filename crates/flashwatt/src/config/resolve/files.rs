@@ -3,12 +3,12 @@
 use super::bounds::Bounds;
 use super::{COUNT_MAX, MB_S, SECONDS_MAX, chosen, registered};
 use crate::config::raw;
-use crate::files::Aged;
-use crate::files::program::PERSONALITIES;
-use crate::files::settings::{ChosenSystem, Files, PageCacheSettings, ProcessorSettings, Program};
-use crate::files::system::BLOCK_BYTES;
-use crate::files::systems;
-use crate::settings::{Checker, Field, field};
+use flashwatt_base::settings::{Checker, Field, field};
+use flashwatt_files::Aged;
+use flashwatt_files::program::PERSONALITIES;
+use flashwatt_files::settings::{ChosenSystem, Files, PageCacheSettings, ProcessorSettings, Program};
+use flashwatt_files::system::BLOCK_BYTES;
+use flashwatt_files::systems;
 
 /// A cache with fewer pages could not hold what one operation needs.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;

@@ -5,8 +5,8 @@ use crate::config::drive::{HddTables, NamedDevice};
 use crate::config::presets::{DEFAULT_PRESET, disks};
 use crate::config::raw::Raw;
 use crate::config::{Drive, Precondition, Run};
-use crate::error::Fault;
-use crate::settings::{Checker, KeySource, Node, Value, field, join};
+use flashwatt_base::error::Fault;
+use flashwatt_base::settings::{Checker, KeySource, Node, Value, field, join};
 
 /// The tables of an SSD, and what a disk has not that they describe.
 const OF_AN_SSD: [(&str, &str); 7] = [

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::{NS_MAX, QUEUE_DEPTH_MAX, chosen};
 use crate::config::raw;
-use crate::connector::{Priority, PriorityClass};
-use crate::error::nearest;
-use crate::host::sched::{self, Generation};
-use crate::host::settings::{Chosen, FlushRule, Host, Ionice, Merges, Plug};
-use crate::settings::{Checker, field};
-use crate::units::SECTOR_BYTES;
+use flashwatt_base::error::nearest;
+use flashwatt_base::settings::{Checker, field};
+use flashwatt_base::units::SECTOR_BYTES;
+use flashwatt_core::connector::{Priority, PriorityClass};
+use flashwatt_host::sched::{self, Generation};
+use flashwatt_host::settings::{Chosen, FlushRule, Host, Ionice, Merges, Plug};
 
 const REQUEST_BYTES_MAX: u64 = 1 << 30;
 /// Linux 2.6.32: 512 KiB (BLK_DEF_MAX_SECTORS), 128 requests (BLKDEV_MAX_RQ), plugs of 4 requests and 3 ms.

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::raw;
 use crate::config::{Config, Cuts, PowerCuts};
-use crate::error::Error;
-use crate::settings::{Checker, field};
+use flashwatt_base::error::Error;
+use flashwatt_base::settings::{Checker, field};
 
 const TABLE: &str = "run.power_cuts";
 /// The places of cuts, of which a configuration has one.

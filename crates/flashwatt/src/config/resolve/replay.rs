@@ -2,10 +2,10 @@
 
 use crate::config::raw::{self, Raw};
 use crate::config::{Flashsim, PartialPages, Replay};
-use crate::nand::settings::PairedPages;
-use crate::settings::{Checker, field};
-use crate::ssd::settings::TrimRecords;
-use crate::units::SECTOR_BYTES;
+use flashwatt_base::settings::{Checker, field};
+use flashwatt_base::units::SECTOR_BYTES;
+use flashwatt_ssd::drive::settings::TrimRecords;
+use flashwatt_ssd::nand::settings::PairedPages;
 
 /// How the drive takes the requests.
 pub(super) fn replay(c: &mut Checker, raw: &Raw, drive_bytes: u64) -> Replay {

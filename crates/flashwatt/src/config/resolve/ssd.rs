@@ -1,23 +1,23 @@
 //! The tables of an SSD.
 
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, chosen, energy, rate_or_none, registered};
-use crate::cache::settings::{Capacitors, Journal, Protection};
 use crate::config::capacity::{self, FlashShape, JournalNeeds, LogNeeds, Needs, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
 use crate::config::raw::{self, Raw};
 use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
-use crate::controller::policies;
-use crate::error::Fault;
-use crate::ftl;
-use crate::gc::{self, Gc, GcPolicy};
-use crate::nand::settings::{BlockStripe, Device, HostLink, Nand, PairedPages, ProgramOrder, Timing};
-use crate::nand::{Reserve, Reserves};
-use crate::settings::{Checker, Field, field};
-use crate::ssd::settings::{Recovery, TrimRecords};
-use crate::ssd_energy::PriceTable;
-use crate::ssd_energy::settings::Energy;
-use crate::units::Nanos;
-use crate::wear::{self, Wear};
+use flashwatt_base::error::Fault;
+use flashwatt_base::settings::{Checker, Field, field};
+use flashwatt_base::units::Nanos;
+use flashwatt_ssd::cache::settings::{Capacitors, Journal, Protection};
+use flashwatt_ssd::controller::policies;
+use flashwatt_ssd::drive::settings::{Recovery, TrimRecords};
+use flashwatt_ssd::energy::PriceTable;
+use flashwatt_ssd::energy::settings::Energy;
+use flashwatt_ssd::ftl;
+use flashwatt_ssd::gc::{self, Gc, GcPolicy};
+use flashwatt_ssd::nand::settings::{BlockStripe, Device, HostLink, Nand, PairedPages, ProgramOrder, Timing};
+use flashwatt_ssd::nand::{Reserve, Reserves};
+use flashwatt_ssd::wear::{self, Wear};
 
 /// A drive is idle, and writes its buffer to flash, after 10 ms unless told otherwise: longer than the pauses within a burst
 /// of requests, and short for a host that is done.

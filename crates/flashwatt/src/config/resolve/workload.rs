@@ -7,14 +7,16 @@ use super::super::{Fio, Standin, Synthetic, Workload, raw};
 use super::bounds::Bounds;
 use super::files::files;
 use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, parameters};
-use crate::error::Fault;
-use crate::registry;
-use crate::settings::{Checker, Field, field};
-use crate::units::{Nanos, SECTOR_BYTES};
-use crate::workload::settings::{Arrivals, Beyond, Dispatched, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Trace};
-use crate::workload::standin::{self, STANDINS};
-use crate::workload::synthetic::{MODELS, model};
-use crate::workload::trace::{GivenUnits, find};
+use flashwatt_base::error::Fault;
+use flashwatt_base::registry;
+use flashwatt_base::settings::{Checker, Field, field};
+use flashwatt_base::units::{Nanos, SECTOR_BYTES};
+use flashwatt_workload::settings::{
+    Arrivals, Beyond, Dispatched, Gap, Group, Law, OpenLoop, Phases, Size, Sizes, Trace,
+};
+use flashwatt_workload::standin::{self, STANDINS};
+use flashwatt_workload::synthetic::{MODELS, model};
+use flashwatt_workload::trace::{GivenUnits, find};
 
 /// The workload of `[workload]` or `[run.precondition]`, whichever `table` says.
 pub(super) fn workload(c: &mut Checker, table: &str, raw: Option<&raw::Workload>, bounds: &Bounds) -> Workload {
@@ -57,7 +59,7 @@ fn synthetic(c: &mut Checker, table: &str, raw: &raw::Synthetic, bounds: &Bounds
 }
 
 /// The model, or the one that `uniform` stands for with `sequential = true`.
-fn in_sequence(c: &mut Checker, table: &str, raw: &raw::Synthetic) -> &'static crate::workload::synthetic::Model {
+fn in_sequence(c: &mut Checker, table: &str, raw: &raw::Synthetic) -> &'static flashwatt_workload::synthetic::Model {
     let Some(sequential) = raw.keys.sequential else { return raw.model };
     if raw.model.name != "uniform" {
         let fault = c.fault(&format!("{table}.sequential"), "a key of `uniform` alone").found(sequential);

@@ -4,12 +4,12 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::config::described;
-use crate::controller::policies;
-use crate::files::program::PERSONALITIES;
-use crate::registry::Named;
-use crate::wear;
-use crate::workload::standin::STANDINS;
-use crate::workload::trace::FORMATS;
+use flashwatt_base::registry::Named;
+use flashwatt_files::program::PERSONALITIES;
+use flashwatt_ssd::controller::policies;
+use flashwatt_ssd::wear;
+use flashwatt_workload::standin::STANDINS;
+use flashwatt_workload::trace::FORMATS;
 
 /// A string that is one of these names. `kind` is what `flashwatt list` calls them.
 fn one_of(kind: &str, names: impl Iterator<Item = (String, String)>) -> Schema {

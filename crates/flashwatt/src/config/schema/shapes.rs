@@ -9,12 +9,12 @@ use super::super::raw::{
     Chosen, Common, FileSystemKind, Files, Fio, Flashsim, Paths, Precondition, Replay, Scalar, SchedulerKind, Sizes,
     Standin, Trace, TransferCurrent, VictimPolicy, Workload,
 };
-use crate::files::systems;
-use crate::ftl;
-use crate::gc;
-use crate::host::sched;
-use crate::registry::{Entry, Named, Param, find};
-use crate::workload::synthetic::model;
+use flashwatt_base::registry::{Entry, Named, Param, find};
+use flashwatt_files::systems;
+use flashwatt_host::sched;
+use flashwatt_ssd::ftl;
+use flashwatt_ssd::gc;
+use flashwatt_workload::synthetic::model;
 
 /// Writes a [`JsonSchema`] that is put in place wherever its type stands.
 macro_rules! shape {
@@ -126,7 +126,7 @@ fn workloads(generator: &mut SchemaGenerator) -> Vec<(&'static str, Cow<'static,
         };
         (entry.name(), entry.doc(), schema)
     };
-    crate::workload::registry().map(table).collect()
+    flashwatt_workload::registry().map(table).collect()
 }
 
 /// The keys of all models, and the parameters of one.

@@ -8,14 +8,14 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
-use crate::connector::{Request, RequestKind, Tag};
 use crate::crash::witness::Change;
 use crate::crash::{Held, Witness};
-use crate::raid::layout::Part;
-use crate::raid::settings::{Layout, Level};
-use crate::raid::watch::Event;
-use crate::ssd::Ssd;
-use crate::units::{Lpn, SECTOR_BYTES};
+use flashwatt_base::units::{Lpn, SECTOR_BYTES};
+use flashwatt_core::connector::{Request, RequestKind, Tag};
+use flashwatt_devices::raid::layout::Part;
+use flashwatt_devices::raid::settings::{Layout, Level};
+use flashwatt_devices::raid::watch::Event;
+use flashwatt_ssd::drive::Ssd;
 
 /// The content of a sector. Nothing is 0.
 pub(super) type Symbol = u64;

@@ -3,15 +3,15 @@
 use super::hole::{After, InArray};
 use super::{FollowedArray, Powered, Witness};
 use crate::config::{Array, Config};
-use crate::connector::Workload;
 use crate::crash::dump::Dump;
 use crate::crash::outcome::{Outcome, outcome};
 use crate::crash::scans::come_back_by;
 use crate::crash::trial::Cost;
 use crate::crash::{Held, Remains, Scans};
-use crate::error::Error;
-use crate::raid::layout::Piece;
-use crate::raid::settings::Layout;
+use flashwatt_base::error::Error;
+use flashwatt_core::connector::Workload;
+use flashwatt_devices::raid::layout::Piece;
+use flashwatt_devices::raid::settings::Layout;
 
 /// What a power cut leaves of an array, and what comes back from it.
 pub struct ArrayCut {

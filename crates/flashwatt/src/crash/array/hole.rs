@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::contents::{BLOCK_SECTORS, Content, Contents, Symbol};
 use crate::crash::Held;
-use crate::raid::layout::Piece;
-use crate::raid::settings::Level;
-use crate::units::{Lpn, SECTOR_BYTES};
+use flashwatt_base::units::{Lpn, SECTOR_BYTES};
+use flashwatt_devices::raid::layout::Piece;
+use flashwatt_devices::raid::settings::Level;
 
 /// What a power cut does to the redundancy of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

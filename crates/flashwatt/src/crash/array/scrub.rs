@@ -3,16 +3,16 @@
 use serde::Serialize;
 
 use super::cut::ArrayCut;
-use crate::connector::Request;
 use crate::crash::submitter::Submitter;
 use crate::crash::trial::{Powered, Silence};
 use crate::crash::witness::{Use, Witness};
-use crate::error::Error;
-use crate::kernel::settings::Stages;
-use crate::raid::Raid;
-use crate::raid::settings::Rebuild;
-use crate::ssd::Ssd;
-use crate::units::Nanos;
+use flashwatt_base::error::Error;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::Request;
+use flashwatt_core::kernel::settings::Stages;
+use flashwatt_devices::raid::Raid;
+use flashwatt_devices::raid::settings::Rebuild;
+use flashwatt_ssd::drive::Ssd;
 
 /// How fast a scrub goes through the rows: as a rebuild unless told otherwise. Linux's md driver has one rate for both (`sync_speed_max`).
 const PACE: Rebuild = Rebuild { rate_mb_s: 200.0, depth: 8, finish: false };

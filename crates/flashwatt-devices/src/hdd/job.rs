@@ -1,0 +1,234 @@
+//! What the medium does: one access after the other.
+
+use super::geometry::{Lba, Place};
+use super::mechanism::Access;
+use super::parts::{ACTIVE, READING, SEEKING, TRACKING, TRANSFER, WRITING};
+use super::queue::{Choice, Waiting};
+use super::{Hdd, MEDIUM};
+use flashwatt_base::units::{Nanos, SECTOR_BYTES};
+use flashwatt_core::connector::{Cx, Tag};
+use flashwatt_core::energy::parts::StateId;
+
+/// Work of the medium.
+pub struct Job {
+    pub(super) kind: Kind,
+    pub(super) access: Access,
+    /// The sector after the last one of the job. An access ends at the end of a track, a job may go on.
+    pub(super) end: Lba,
+    /// Of the present access: sectors from this one on are the host's, those before were read ahead.
+    pub(super) host_from: Lba,
+    /// Whether data of the present access crosses the interface until its end.
+    pub(super) transfers: bool,
+    /// Time that the interface needs beyond the accesses so far, because it is slower than the medium.
+    pub(super) lag_ns: Nanos,
+}
+
+/// The kinds of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Reads for a request, into a segment of the buffer.
+    Read(Tag, Option<usize>),
+    /// Reads ahead, into a segment of the buffer.
+    Ahead(usize),
+    /// Writes for a request, around the cache.
+    Write(Tag),
+    /// Writes sectors of the cache.
+    Destage,
+    /// Brings the spindle to speed.
+    SpinUp,
+}
+
+impl Kind {
+    /// The state of the electronics while sectors pass the head.
+    fn state(self) -> StateId {
+        match self {
+            Kind::Read(..) | Kind::Ahead(_) => READING,
+            Kind::Write(_) | Kind::Destage => WRITING,
+            Kind::SpinUp => ACTIVE,
+        }
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, Kind::Write(_) | Kind::Destage)
+    }
+}
+
+impl Hdd {
+    /// If the medium has nothing to do, or only reads ahead: starts what comes next.
+    pub(super) fn start_access(&mut self, cx: &mut Cx) {
+        self.make_way(cx);
+        while self.job.is_none() {
+            if self.must_read_ahead() || (self.queue.is_empty() && !self.cache.has_extents()) {
+                return self.read_ahead(cx);
+            }
+            if !self.is_ready {
+                return self.spin_up(cx);
+            }
+            let (Self { queue, mechanism, cache, .. }, now) = (&*self, cx.now());
+            let Some(chosen) = queue.choose(now, mechanism, cache, self.near, self.cache_is_awaited()) else { return };
+            self.counts.overdue += u64::from(chosen.is_overdue);
+            match chosen.choice {
+                Choice::Request(tag) => self.serve(tag, cx),
+                Choice::Extent(at) => {
+                    let (first, place, end) = self.cache.take(at, self.mechanism.geometry());
+                    self.start(Kind::Destage, first, place, end, cx);
+                }
+            }
+        }
+    }
+
+    fn serve(&mut self, tag: Tag, cx: &mut Cx) {
+        let request = *self.queue.take(tag);
+        let Waiting { first, end, writes, place, .. } = request;
+        if writes {
+            self.start(Kind::Write(tag), first, place, end, cx);
+        } else if !self.came_meanwhile(&request, cx) {
+            let segment = self.buffer.begin(first);
+            self.start(Kind::Read(tag, segment), first, place, end, cx);
+        }
+    }
+
+    /// Starts a job on sectors from `first` on, which lies at `place`, to `end`.
+    pub(super) fn start(&mut self, kind: Kind, first: Lba, place: Place, end: Lba, cx: &mut Cx) {
+        self.ahead = None;
+        self.wake(cx);
+        let access = self.access(kind, first, place, end, cx);
+        self.job = Some(Job { kind, access, end, host_from: first, transfers: false, lag_ns: 0 });
+        self.transfer_with_access(cx);
+    }
+
+    /// Starts an access, and counts the way to it.
+    fn access(&mut self, kind: Kind, first: Lba, place: Place, end: Lba, cx: &mut Cx) -> Access {
+        let access = self.mechanism.access(cx.now(), first, place, end, kind.writes());
+        let counts = &mut self.counts;
+        if access.way.cylinders > 0 {
+            counts.seeks += 1;
+            counts.seek_cylinders += u64::from(access.way.cylinders);
+            counts.seek_ns += access.way.ns;
+            self.accounts.change(TRACKING, SEEKING);
+            self.accounts.change_at(access.on_track_ns, SEEKING, TRACKING);
+        }
+        counts.head_switches += u64::from(access.way.switches_head);
+        if access.start_ns > access.on_track_ns {
+            counts.rotational_waits += 1;
+            counts.rotational_wait_ns += access.start_ns - access.on_track_ns;
+        }
+        if self.passed == Some(kind.state()) && access.start_ns == cx.now() {
+            self.passed = None;
+        } else {
+            self.end_passed();
+            self.accounts.change_at(access.start_ns, ACTIVE, kind.state());
+        }
+        cx.agenda.set_free(self.seat + MEDIUM, access.end_ns);
+        access
+    }
+
+    /// The data of a read crosses the interface while its sectors pass the head, so that the last of it is there at the end.
+    pub(super) fn transfer_with_access(&mut self, cx: &mut Cx) {
+        let Some(job) = self.job.as_mut().filter(|job| matches!(job.kind, Kind::Read(..))) else { return };
+        let access = &job.access;
+        let needed = self.link.time(&self.settings.interface, access.end - job.host_from);
+        let ns = needed.min(access.end_ns - access.start_ns.max(cx.now()));
+        job.lag_ns += needed - ns;
+        job.transfers = ns > 0;
+        if job.transfers {
+            self.accounts.change_at(access.end_ns - ns, StateId::NONE, TRANSFER);
+        }
+    }
+
+    /// The access under way has ended.
+    pub(super) fn access_ended(&mut self, cx: &mut Cx) {
+        let Some(job) = &self.job else { unreachable!("an access was under way") };
+        let (kind, ended, end, lag_ns) = (job.kind, job.access.end, job.end, job.lag_ns);
+        if kind == Kind::SpinUp {
+            self.job = None;
+            return self.spun_up();
+        }
+        self.book(ended);
+        if ended < end {
+            return self.go_on(cx);
+        }
+        let place = |job: &Job| self.mechanism.after(&job.access);
+        let place = matches!(kind, Kind::Read(_, Some(_))).then(|| self.job.as_ref().map(place)).flatten();
+        self.job = None;
+        match kind {
+            Kind::Read(tag, segment) => {
+                self.ahead = segment.and_then(|segment| self.ahead_of(end, segment));
+                if let Some(ahead) = &mut self.ahead {
+                    ahead.place = place;
+                }
+                if lag_ns > 0 {
+                    self.transfer(Some(tag), lag_ns, cx);
+                } else {
+                    self.complete(tag, cx);
+                }
+            }
+            Kind::Write(tag) => self.complete(tag, cx),
+            Kind::Destage => {
+                self.cache.written();
+                self.enter(cx);
+                self.end_flushes(cx);
+            }
+            Kind::Ahead(_) | Kind::SpinUp => self.ahead = None,
+        }
+    }
+
+    /// The next access of the job, which goes on.
+    fn go_on(&mut self, cx: &mut Cx) {
+        let Some(job) = &self.job else { return };
+        let (kind, first, end) = (job.kind, job.access.end, job.end);
+        let place = self.mechanism.after(&job.access);
+        let access = self.access(kind, first, place, end, cx);
+        if let Some(job) = &mut self.job {
+            (job.access, job.host_from, job.transfers) = (access, first, false);
+        }
+        self.transfer_with_access(cx);
+    }
+
+    /// Ends the state of the access that has ended at this instant.
+    #[inline]
+    pub(super) fn end_passed(&mut self) {
+        if let Some(state) = self.passed.take() {
+            self.accounts.change(state, ACTIVE);
+        }
+    }
+
+    /// Books the access under way, which has come up to `end`, and ends its states: that of the electronics at the end of this instant.
+    pub(super) fn book(&mut self, end: Lba) {
+        let Some(job) = &self.job else { return };
+        let access = &job.access;
+        if job.transfers {
+            self.accounts.change(TRANSFER, StateId::NONE);
+        }
+        let ends = (access.end > access.first).then(|| job.kind.state());
+        if let Some(before) = std::mem::replace(&mut self.passed, ends) {
+            self.accounts.change(before, ACTIVE);
+        }
+        self.near = end;
+        self.counts.accesses += 1;
+        let bytes = (end - access.first) * SECTOR_BYTES;
+        let zone = &mut self.zones[access.place.zone as usize];
+        match job.kind {
+            Kind::Read(_, segment) => {
+                let host_bytes = (end - job.host_from) * SECTOR_BYTES;
+                zone.read_bytes += bytes;
+                self.counts.media_read_bytes += host_bytes;
+                self.counts.read_ahead_bytes += bytes - host_bytes;
+                if let Some(segment) = segment {
+                    self.buffer.extend(segment, access.first, end);
+                }
+            }
+            Kind::Ahead(segment) => {
+                zone.read_bytes += bytes;
+                self.counts.read_ahead_bytes += bytes;
+                self.buffer.extend(segment, access.first, end);
+            }
+            Kind::Write(_) | Kind::Destage => {
+                zone.write_bytes += bytes;
+                self.counts.media_write_bytes += bytes;
+                self.counts.destages += u64::from(job.kind == Kind::Destage);
+            }
+            Kind::SpinUp => {}
+        }
+    }
+}

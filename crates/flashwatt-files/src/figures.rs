@@ -1,0 +1,120 @@
+//! The figures of a file system, its page cache, and the operations on it in a window.
+
+use super::operation::OpError;
+use flashwatt_base::stats::Histogram;
+use flashwatt_base::units::Nanos;
+
+/// Why pages are written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Cause {
+    /// A thread called fsync, or wrote with `O_DSYNC`.
+    Sync,
+    /// A thread wrote with `O_DIRECT`.
+    Direct,
+    /// Too many pages were dirty.
+    Background,
+    /// They had been dirty for too long.
+    Expired,
+    /// The file system made room for itself.
+    Cleaning,
+    /// The file system is unmounted at the end of the run.
+    Unmount,
+}
+
+impl Cause {
+    /// Every cause, in the order of reports.
+    pub const ALL: [Cause; 6] =
+        [Cause::Sync, Cause::Direct, Cause::Background, Cause::Expired, Cause::Cleaning, Cause::Unmount];
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::Sync => "sync",
+            Cause::Direct => "direct",
+            Cause::Background => "background",
+            Cause::Expired => "expired",
+            Cause::Cleaning => "cleaning",
+            Cause::Unmount => "unmount",
+        }
+    }
+
+    /// Whether somebody waits for the write.
+    pub fn is_waited_for(self) -> bool {
+        matches!(self, Cause::Sync | Cause::Direct)
+    }
+}
+
+/// Blocks that went between the page cache and the disk, and looks into the cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IoFigures {
+    /// Pages that threads read, and those of them that were in memory or on their way there.
+    pub looked: u64,
+    /// Of those, the ones that did not wait.
+    pub hits: u64,
+    /// Pages of files that were read from the disk, those read ahead included.
+    pub data_reads: u64,
+    /// Blocks of metadata that were read from the disk.
+    pub meta_reads: u64,
+    /// Blocks that the file system read to make room for itself.
+    pub cleaning_reads: u64,
+    /// Blocks written, by cause: of data, and of metadata.
+    pub written: [[u64; 2]; Cause::ALL.len()],
+    /// Flushes that were sent.
+    pub flushes: u64,
+    /// Time in ns that threads waited because too much was dirty.
+    pub throttled_ns: Nanos,
+}
+
+impl IoFigures {
+    /// A page was sent to the disk.
+    #[inline(always)]
+    pub fn wrote(&mut self, cause: Cause, is_meta: bool) {
+        self.written[cause as usize][usize::from(is_meta)] += 1;
+    }
+}
+
+/// The figures of a flow: of all operations that a source counts together.
+#[derive(Clone, Debug, Default)]
+pub struct FlowFigures {
+    /// Operations that ended.
+    pub count: u64,
+    /// Of those, how many failed for want of space, and for other reasons.
+    pub no_space: u64,
+    /// As `no_space`.
+    pub failed: u64,
+    /// Bytes read or written.
+    pub bytes: u64,
+    /// Times of operations that did not fail.
+    pub latency: Histogram,
+}
+
+impl FlowFigures {
+    /// An operation has ended.
+    pub fn ended(&mut self, result: Result<u64, OpError>, took_ns: Nanos) {
+        self.count += 1;
+        match result {
+            Ok(bytes) => {
+                self.bytes += bytes;
+                self.latency.add(took_ns);
+            }
+            Err(OpError::NoSpace) => self.no_space += 1,
+            Err(_) => self.failed += 1,
+        }
+    }
+}
+
+/// All figures of a window.
+#[derive(Clone, Debug, Default)]
+pub struct FileFigures {
+    /// By flow.
+    pub flows: Vec<FlowFigures>,
+    /// Of the page cache.
+    pub io: IoFigures,
+}
+
+impl FileFigures {
+    /// Operations that ended.
+    pub fn operations(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.count).sum()
+    }
+}

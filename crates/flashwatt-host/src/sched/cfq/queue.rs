@@ -1,0 +1,154 @@
+//! A queue of CFQ: the requests of a process that somebody waits for, or those of a priority that nobody waits for.
+
+use super::Rules;
+use crate::pool::{Pool, Rq, RqId};
+use crate::sched::fading::{FadingMean, HALF};
+use crate::sched::lists::Lists;
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::{Priority, PriorityClass};
+
+/// A time in ns. Places in the order of turns may lie before the run.
+pub type Time = i64;
+
+/// The number of a queue.
+pub type QueueId = usize;
+
+/// Levels of a priority, of which the last one is that of the idle class (IOPRIO_BE_NR).
+pub const LEVELS: usize = 8;
+/// A queue whose mean distance between requests is longer is seeky; two requests are close within it (CFQQ_SEEK_THR).
+pub const SEEKY_SECTORS: u64 = 8 * 1024;
+/// A think time below this is none, and a seeky queue is waited for no longer (CFQ_MIN_TT).
+pub const MIN_THINK_NS: Nanos = 2_000_000;
+/// A distance counts as at most four times the mean and this, with so few samples and with more (cfq_update_io_seektime).
+const FEW_SAMPLES: u64 = 60;
+const MORE_SECTORS: [u64; 2] = [2 * 1024 * 1024, 2 * 1024 * 64];
+
+/// A queue.
+#[derive(Debug)]
+pub struct Queue {
+    pub is_sync: bool,
+    pub class: PriorityClass,
+    pub level: u8,
+    pub lists: Lists,
+    /// The request that goes next.
+    pub next: Option<RqId>,
+    /// Requests in the device.
+    pub in_device: u64,
+    /// Its place in the order of turns, while it has requests.
+    pub key: Time,
+    /// What was left of its last turn; below 0 if that lasted too long (slice_resid).
+    pub left_over: Time,
+    /// Whether the device may be kept idle for it (CFQ_CFQQ_FLAG_idle_window).
+    pub may_idle: bool,
+    /// Distances between its requests in sectors and their mean, and where the last one ended.
+    seek: FadingMean,
+    mean_seek: u64,
+    position: u64,
+    /// Processes whose queue it is or is going to be; 0 for one that nobody waits for.
+    pub processes: u32,
+    /// The queue into which its processes move with their next requests (new_cfqq).
+    pub into: Option<QueueId>,
+    /// Processes have moved into it (CFQ_CFQQ_FLAG_coop); since when it is seeky then.
+    pub is_shared: bool,
+    pub seeky_since: Option<Time>,
+}
+
+impl Queue {
+    /// A queue without requests.
+    pub fn new(is_sync: bool, priority: Priority) -> Self {
+        let mut queue = Queue {
+            is_sync,
+            class: PriorityClass::BestEffort,
+            level: 0,
+            lists: Lists::default(),
+            next: None,
+            in_device: 0,
+            key: 0,
+            left_over: 0,
+            may_idle: is_sync,
+            seek: FadingMean::default(),
+            mean_seek: 0,
+            position: 0,
+            processes: u32::from(is_sync),
+            into: None,
+            is_shared: false,
+            seeky_since: None,
+        };
+        queue.set_priority(priority);
+        queue
+    }
+
+    /// Gives it a priority (cfq_init_prio_data). It keeps its place in the order of turns.
+    pub fn set_priority(&mut self, priority: Priority) {
+        (self.class, self.level) = (priority.class(), level_of(priority));
+        self.may_idle &= !self.is_idle_class();
+    }
+
+    /// Whether it has no queued request.
+    pub fn is_empty(&self) -> bool {
+        self.lists.is_empty()
+    }
+
+    /// Whether it is served only while nobody else wants the device.
+    pub fn is_idle_class(&self) -> bool {
+        self.class == PriorityClass::Idle
+    }
+
+    /// Where it stands in the order of turns.
+    pub fn rank(&self) -> (PriorityClass, Time) {
+        (self.class, self.key)
+    }
+
+    /// Whether its requests lie far from each other.
+    pub fn is_seeky(&self) -> bool {
+        self.mean_seek > SEEKY_SECTORS
+    }
+
+    /// The same, if enough is known of it.
+    pub fn is_surely_seeky(&self) -> bool {
+        self.seek.is_valid() && self.is_seeky()
+    }
+
+    /// How many sectors away another request is as good as one of its own (cfq_rq_close).
+    pub fn close_sectors(&self) -> u64 {
+        if self.seek.is_valid() { self.mean_seek } else { SEEKY_SECTORS }
+    }
+
+    /// A request comes: a sample of the distance from the last one (cfq_update_io_seektime).
+    pub fn sample_seek(&mut self, rq: &Rq, now: Time) {
+        let distance = if self.position == 0 { 0 } else { self.position.abs_diff(rq.first) };
+        let more = MORE_SECTORS[usize::from(self.seek.samples() > FEW_SAMPLES)];
+        self.seek.add(distance.min(4 * self.mean_seek + more));
+        self.mean_seek = self.seek.mean(self.seek.samples() / 2);
+        self.position = rq.end();
+        if self.is_shared {
+            self.seeky_since = self.is_seeky().then(|| self.seeky_since.unwrap_or(now));
+        }
+    }
+
+    /// Finds out whether it pays to keep the device idle for it (cfq_update_idle_window).
+    pub fn judge(&mut self, think: &FadingMean, has_ncq: bool, rules: &Rules) {
+        if !self.is_sync || self.is_idle_class() {
+            return;
+        }
+        if rules.slice_idle_ns == 0 || (!rules.low_latency && has_ncq && self.is_seeky()) {
+            self.may_idle = false;
+        } else if think.is_valid() {
+            let longest = if self.is_surely_seeky() { MIN_THINK_NS } else { rules.slice_idle_ns };
+            self.may_idle = think.mean_is_at_most(HALF, longest);
+        }
+    }
+
+    /// The request that follows on `last`, which leaves the queue. The device is at `position`.
+    pub fn following(&self, last: RqId, rules: &Rules, position: u64, pool: &Pool) -> Option<RqId> {
+        rules.seek.neighbour(last, position, &self.lists.sorted, pool)
+    }
+}
+
+/// The level of a priority: that of the idle class is the last one.
+pub fn level_of(priority: Priority) -> u8 {
+    match priority.class() {
+        PriorityClass::Idle => LEVELS as u8 - 1,
+        _ => priority.level(),
+    }
+}

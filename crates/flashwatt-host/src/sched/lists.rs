@@ -1,0 +1,58 @@
+//! What every deadline scheduler keeps for a direction: its requests by age and by sector.
+
+use crate::pool::{Fifo, Pool, RqId, Sorted};
+use flashwatt_base::units::Nanos;
+
+/// The queued requests of one direction.
+#[derive(Clone, Debug, Default)]
+pub struct Lists {
+    /// By age.
+    pub fifo: Fifo,
+    /// By sector.
+    pub sorted: Sorted,
+}
+
+impl Lists {
+    /// Adds a request.
+    #[inline(always)]
+    pub fn add(&mut self, id: RqId, pool: &mut Pool) {
+        self.fifo.push(id, pool);
+        self.sorted.insert(pool[id].first, id);
+    }
+
+    /// Removes a request. Gives those before and after it by sector.
+    #[inline(always)]
+    pub fn remove(&mut self, id: RqId, pool: &mut Pool) -> (Option<RqId>, Option<RqId>) {
+        self.fifo.remove(id, pool);
+        self.sorted.remove(pool[id].first, id)
+    }
+
+    /// A request that began at sector `first` begins elsewhere now.
+    pub fn moved(&mut self, id: RqId, first: u64, pool: &Pool) {
+        self.sorted.remove(first, id);
+        self.sorted.insert(pool[id].first, id);
+    }
+
+    /// `id` becomes a part of `into`, which takes over the earlier deadline and its place by age.
+    pub fn absorb(&mut self, id: RqId, into: RqId, pool: &mut Pool) {
+        if pool[id].expires_ns < pool[into].expires_ns {
+            pool[into].expires_ns = pool[id].expires_ns;
+            self.fifo.remove(into, pool);
+            self.sorted.remove(pool[id].first, id);
+            self.fifo.replace(id, into, pool);
+        } else {
+            self.remove(id, pool);
+        }
+    }
+
+    /// The oldest request, if its deadline has been reached.
+    pub fn expired(&self, now: Nanos, pool: &Pool) -> Option<RqId> {
+        self.fifo.first().filter(|&id| pool[id].expires_ns <= now)
+    }
+
+    /// Whether there is no request.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.fifo.is_empty()
+    }
+}

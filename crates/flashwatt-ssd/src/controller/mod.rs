@@ -1,0 +1,268 @@
+//! The controller: when planned operations run, on which bus and die, and in which order.
+//!
+//! Resources are channels (buses) and dies. A read takes the bus for its command, the die for tR, and the bus again for its
+//! data; a program takes the bus for command and data, then the die; an erase the bus for its command, then the die. At
+//! one instant all completions are handled first, then [`Controller::dispatch`] starts what can start.
+
+mod admission;
+mod channel_set;
+mod competing;
+mod completion;
+mod copies;
+mod dispatch;
+mod guards;
+mod holds;
+mod many_ways;
+mod map_ops;
+mod old_map;
+pub mod op;
+pub mod policies;
+mod queues;
+pub mod settings;
+
+use std::hint::cold_path;
+
+use crate::drive::firmware::Firmware;
+use crate::energy::accounts::SsdAccounts;
+use crate::energy::ledger::OpTimes;
+use crate::ftl::PlanNumber;
+use crate::nand::operation::{Cause, OpClass, OpKind};
+use crate::nand::phases::Courses;
+use crate::nand::settings::Timing;
+use crate::nand::{Array, FlashAddress, Geometry};
+use crate::observe::probe::Probe;
+use admission::Promotion;
+use channel_set::ChannelSet;
+use competing::Competition;
+use copies::Waiting;
+use flashwatt_base::mem::FlatTable;
+use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId, RequestId};
+use flashwatt_core::connector::Seats;
+pub use guards::Upper;
+use holds::Holds;
+use many_ways::ManyWays;
+use map_ops::MapOps;
+use old_map::OldMap;
+use op::{OpTable, Queue};
+use policies::Order;
+use queues::{Channel, DieQueue};
+use settings::BusOrder;
+
+/// The controller.
+#[derive(Clone)]
+pub struct Controller {
+    geometry: Geometry,
+    timing: Timing,
+    courses: Courses,
+    order: Order,
+    bus_order: BusOrder,
+    /// The places of dies among those of a channel that has many.
+    many_ways: Option<ManyWays>,
+    /// What channels that compete for starts share, if they do.
+    competition: Option<Box<Competition>>,
+    /// The queue of an operation, by kind and cause.
+    queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
+    preemptible: bool,
+    /// Whether no background work begins: the drive recovers from a power cut.
+    rests: bool,
+    ops: OpTable,
+    next_seq: u64,
+    dies: FlatTable<DieQueue>,
+    channels: FlatTable<Channel>,
+    /// The channels on which something changed, so that an operation may start.
+    changed: ChannelSet,
+    /// Whether an operation has ended in this instant, so that a request may follow.
+    any_ended: bool,
+    /// Whether channels compete for starts. Known also while `competition` is taken out for a dispatch.
+    competes: bool,
+    /// Whether the end of an operation lets others start on any channel, since a power budget binds them.
+    end_frees_power: bool,
+    /// Whether no two reads of a channel leave the array at the same instant, since no two of them start at the same instant.
+    reads_end_apart: bool,
+    /// Operation ids of the plan under admission.
+    ids: Vec<OpId>,
+    /// Reads and writes of the map that have not ended.
+    map_ops: MapOps,
+    /// Reads that wait in the queues of several dies.
+    waiting: Vec<Waiting>,
+    /// Whether programs of upper pages wait until the lower pages of the same cells are safe.
+    guards_pairs: bool,
+    /// Those of them that nobody has looked at.
+    uppers: Vec<Upper>,
+    /// What is held back until upper pages are programmed, if the drive holds acknowledgements.
+    holds: Option<Box<Holds>>,
+    /// What the drive keeps of the map on flash, if a recovery needs that.
+    old_map: Option<Box<OldMap>>,
+    /// The remaining steps of a promotion. Kept to reuse its memory.
+    promotion: Vec<Promotion>,
+    /// The seat of die 0; those of the other dies, the channels and the slot follow.
+    first_seat: u32,
+}
+
+/// An operation that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedOp {
+    /// Its request, if any.
+    pub request: RequestId,
+    /// Its kind.
+    pub kind: OpKind,
+    /// Its plan number.
+    pub number: PlanNumber,
+}
+
+/// An operation under way.
+#[derive(Clone, Copy, Debug)]
+pub struct UnderWay {
+    /// Its kind.
+    pub kind: OpKind,
+    /// Its plan number.
+    pub number: u64,
+    /// Its page, or the first page of its block.
+    pub at: FlashAddress,
+    /// The time in ns at which it began.
+    pub since: Nanos,
+}
+
+impl Controller {
+    /// A controller with all dies idle. `preemptible`: host operations may run between the steps of a collection.
+    pub fn new(settings: &settings::Controller, timing: &Timing, preemptible: bool, geometry: &Geometry) -> Self {
+        let courses = Courses::new(timing);
+        let competition = Competition::new(settings, timing, geometry).map(Box::new);
+        Controller {
+            courses,
+            timing: timing.clone(),
+            order: settings.policy.build,
+            bus_order: settings.bus_order,
+            many_ways: ManyWays::new(geometry),
+            queues: queues::queues_of(&settings.policy.build),
+            preemptible,
+            rests: false,
+            ops: OpTable::default(),
+            next_seq: 0,
+            dies: (0..geometry.dies)
+                .map(DieId)
+                .map(|die| DieQueue {
+                    channel: geometry.channel_of(die),
+                    way: geometry.way_of(die),
+                    bit: 1 << geometry.way_of(die),
+                    ..DieQueue::default()
+                })
+                .collect(),
+            channels: vec![Channel::new(geometry.ways); geometry.channels as usize].into(),
+            changed: ChannelSet::new(geometry.channels),
+            any_ended: false,
+            competes: competition.is_some(),
+            end_frees_power: competition.as_ref().is_some_and(|competition| competition.has_budget()),
+            reads_end_apart: timing.command_ns > 0 || timing.channel_switch_ns > 0,
+            competition,
+            ids: Vec::new(),
+            map_ops: MapOps::default(),
+            waiting: Vec::new(),
+            guards_pairs: false,
+            uppers: Vec::new(),
+            holds: None,
+            old_map: None,
+            promotion: Vec::new(),
+            first_seat: 0,
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// Takes seats for dies, channels and the slot of the channel switch delay, and returns the first of them. Events are
+    /// numbered from there: that of a die has the die's number.
+    pub fn enrol(&mut self, seats: &mut Seats) -> u32 {
+        let longest_ns = self.courses.longest_ns().max(self.timing.channel_switch_ns);
+        self.first_seat = seats.take(self.slot_event() + 1, longest_ns);
+        self.first_seat
+    }
+
+    fn slot_event(&self) -> u32 {
+        self.geometry.dies + self.geometry.channels
+    }
+
+    /// Starts plan numbers at `first`. Lower numbers were used without a clock.
+    pub fn begin(&mut self, first: PlanNumber) {
+        self.next_seq = first.0;
+    }
+
+    /// Lets dies begin with background work, or keeps them from it.
+    pub fn allow_background(&mut self, may_begin: bool) {
+        self.rests = !may_begin;
+    }
+
+    /// Notes that a die may have background work.
+    #[inline]
+    pub fn wake(&mut self, die: DieId, firmware: &Firmware) {
+        if self.rests {
+            cold_path();
+            return;
+        }
+        if self.dies[die.idx()].background == 0 && firmware.ftl.wants_background(die, &firmware.blocks) {
+            if self.dies[die.idx()].ready & Queue::OF_BACKGROUND == 0 {
+                self.dies[die.idx()].background_since = self.next_seq;
+            }
+            self.set_ready(die, if self.preemptible { Queue::Step } else { Queue::UrgentStep });
+        }
+    }
+
+    /// Notes that the dies woken by the last plan may have background work.
+    #[inline(always)]
+    fn wake_woken(&mut self, firmware: &Firmware) {
+        if !firmware.plan.woken().is_empty() {
+            cold_path();
+            self.wake_each(firmware); // few plans wake a die
+        }
+    }
+
+    #[inline(never)]
+    fn wake_each(&mut self, firmware: &Firmware) {
+        for &die in firmware.plan.woken() {
+            self.wake(die, firmware);
+        }
+    }
+
+    /// Ends a window of the run. Running operations are counted as if they ended now; they go on.
+    pub fn cut<P: Probe>(&self, now: Nanos, flash: &mut MeteredFlash<P>) {
+        flash.accounts.book_whole(|class| self.courses.whole(class));
+        for die in self.dies.iter().filter(|die| die.running.is_some()) {
+            let op = &self.ops[die.running];
+            let bus_free_at = self.channels[die.channel.idx()].bus_free_at;
+            let class = op.at.class(op.kind);
+            let times = self.courses.times_until(now, class, die.started, die.stage, bus_free_at);
+            flash.accounts.op_cut(class, op.cause, &times);
+        }
+    }
+
+    /// The phases of an operation of this class that waits for nothing.
+    pub fn whole(&self, class: OpClass) -> OpTimes {
+        self.courses.whole(class)
+    }
+
+    /// The operations under way.
+    pub fn under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
+        let running = self.dies.iter().filter(|die| die.running.is_some());
+        running.map(|die| {
+            let op = &self.ops[die.running];
+            UnderWay { kind: op.kind, number: op.seq, at: op.at, since: die.started }
+        })
+    }
+
+    #[inline(always)]
+    fn seat(&self, die: DieId) -> (ChannelId, u32) {
+        let die = &self.dies[die.idx()];
+        (die.channel, die.way)
+    }
+
+    #[inline(always)]
+    fn mark_changed(&mut self, channel: ChannelId) {
+        self.changed.add_if(true, channel);
+    }
+}
+
+/// The flash array and the accounts of time and energy that go with it.
+pub struct MeteredFlash<P: Probe> {
+    /// The flash array.
+    pub array: Array,
+    /// Time and energy.
+    pub accounts: SsdAccounts<P>,
+}

@@ -1,0 +1,105 @@
+//! Settings of an SSD: those of its parts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::settings::WriteBuffer;
+use crate::controller::settings::Controller;
+use crate::energy::settings::Energy;
+use crate::ftl;
+use crate::gc::Gc;
+use crate::nand::settings::Device;
+use crate::wear::Wear;
+
+/// The settings of an SSD.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// Organisation, timing, host link.
+    pub device: Device,
+    /// The translation layer.
+    pub ftl: ftl::Settings,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// Wear levelling.
+    pub wear: Wear,
+    /// The write buffer.
+    pub write_buffer: WriteBuffer,
+    /// Dispatch.
+    pub controller: Controller,
+    /// Currents and voltages.
+    pub energy: Energy,
+    /// What the drive writes to flash for its recovery from a power cut.
+    #[serde(skip_serializing_if = "Recovery::is_none")]
+    pub recovery: Recovery,
+}
+
+/// What a drive writes to flash so that it comes back after a power cut as the host was promised.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Recovery {
+    /// Whether trims are recorded.
+    pub trim_records: TrimRecords,
+    /// Bytes programmed, for all causes, after which the map is written to flash again; none if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_interval_bytes: Option<u64>,
+}
+
+/// Whether trims are recorded on flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrimRecords {
+    /// They are not: after a power cut old data may be seen.
+    #[default]
+    None,
+    /// In pages of records, each programmed when it is full, or when a flush asks for it.
+    Page,
+}
+
+impl Recovery {
+    /// Whether trims are recorded.
+    pub fn records_trims(&self) -> bool {
+        self.trim_records == TrimRecords::Page
+    }
+
+    /// Whether the drive has a recovery log.
+    pub fn has_log(&self) -> bool {
+        !self.is_none()
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Settings {
+    /// The settings that the translation layer heeds besides its own.
+    pub fn ftl_setup(&self) -> ftl::Setup<'_> {
+        let Device { nand, block_stripe, .. } = &self.device;
+        ftl::Setup { nand, block_stripe: *block_stripe, gc: &self.gc, wear: &self.wear }
+    }
+
+    /// Bytes that one map entry of the translation layer covers.
+    pub fn map_unit_bytes(&self) -> u32 {
+        self.ftl.map_unit_bytes(self.device.page_bytes)
+    }
+}
+
+/// The rules of a replay without a clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flashsim {
+    /// What a write does with pages that it covers in part.
+    pub partial_pages: PartialPages,
+    /// Whether requests of one kind that continue one another are one request.
+    pub merge_requests: bool,
+    /// Sectors of 512 bytes between the start of the drive and the first address of the workload.
+    pub offset_sectors: u64,
+}
+
+/// What a write does with pages that it covers in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialPages {
+    /// It programs them without a look at what they held, as if it covered them.
+    Outward,
+    /// It reads them first, as the timed drive does.
+    ReadModifyWrite,
+}

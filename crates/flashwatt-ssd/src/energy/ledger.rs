@@ -1,0 +1,242 @@
+//! The ledger: integer nanoseconds and counts that depend on no price.
+
+use std::hint::cold_path;
+
+use serde::{Deserialize, Serialize};
+
+use super::die_state::{DieState, OpStates};
+use crate::nand::operation::{Cause, OpClass, OpKind};
+use flashwatt_base::units::Nanos;
+
+/// The state of the whole drive, as the idle accountings distinguish it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Phase {
+    /// At least one die executes an array operation: it reads, programs or erases.
+    Array,
+    /// At least one die runs an operation, and none executes its array part: commands and data move, or wait for the
+    /// bus.
+    Transfer,
+    /// A request is in the device, no die runs.
+    Outstanding,
+    /// No request is in the device and no die runs.
+    Quiet,
+}
+
+impl Phase {
+    /// Number of phases.
+    pub const COUNT: usize = 4;
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Phase; Self::COUNT] = [Phase::Array, Phase::Transfer, Phase::Outstanding, Phase::Quiet];
+}
+
+/// Start and end times of the phases of one operation. A phase that the operation does not have is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpTimes {
+    /// The operation starts: its command goes onto the bus, with the data for a program.
+    pub start: Nanos,
+    /// The array starts to work.
+    pub array_start: Nanos,
+    /// The array has finished (for a copyback its read; the program follows at once).
+    pub array_end: Nanos,
+    /// A read's data goes onto the bus; a copyback's program begins.
+    pub out_start: Nanos,
+    /// The operation ends.
+    pub end: Nanos,
+}
+
+impl OpTimes {
+    /// The states of a die during an operation of this class, each with its start and end.
+    fn phases(&self, class: OpClass) -> [(DieState, Nanos, Nanos); 4] {
+        let &OpTimes { start, array_start, array_end, out_start, end } = self;
+        let OpStates { bus, array, last } = OpStates::of(class);
+        let (transfer, none) = ((bus, start, array_start), (DieState::Idle, end, end));
+        match class.kind {
+            OpKind::Read | OpKind::Copy => [
+                transfer,
+                (array, array_start, array_end),
+                (DieState::DataWait, array_end, out_start),
+                (last, out_start, end),
+            ],
+            OpKind::Copyback => [transfer, (array, array_start, array_end), (last, array_end, end), none],
+            OpKind::Program | OpKind::Erase | OpKind::SpareRead => [transfer, (array, array_start, end), none, none],
+        }
+    }
+}
+
+/// The ledger of one window of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Dies in the drive.
+    pub dies: u32,
+    /// Die-nanoseconds by state (as [`DieState`], idle left out) and cause (as [`Cause`]).
+    pub die_ns: [[u64; Cause::ALL.len()]; DieState::COUNT],
+    /// Operations ended by class (as [`OpClass::booked`]) and cause.
+    pub operations: [[u64; Cause::ALL.len()]; OpClass::BOOKED],
+    /// Elapsed nanoseconds by [`Phase`].
+    pub elapsed_ns: [u64; Phase::COUNT],
+    /// Die-nanoseconds of operations in [`Phase::Transfer`].
+    pub transfer_die_ns: u64,
+    /// Elapsed nanoseconds with n dies busy, n = 0, 1, ….
+    pub busy_dies_ns: Vec<u64>,
+    /// Nanoseconds of DRAM operations.
+    pub dram_op_ns: u64,
+    /// Map look-ups and updates in DRAM.
+    pub map_accesses: u64,
+    /// Nanoseconds of data transfers over the host interface.
+    pub host_interface_ns: u64,
+}
+
+impl Ledger {
+    /// The empty ledger of a drive.
+    pub fn new(dies: u32) -> Self {
+        Ledger { dies, busy_dies_ns: vec![0; dies as usize + 1], ..Ledger::default() }
+    }
+
+    /// Operations of a kind that have ended, over all causes.
+    pub fn operations_of(&self, kind: OpKind) -> u64 {
+        Cause::ALL.iter().map(|&cause| self.ended_of(kind, cause)).sum()
+    }
+
+    /// Operations of a kind that have ended, for a cause.
+    fn ended_of(&self, kind: OpKind, cause: Cause) -> u64 {
+        let classes = self.operations.get(OpClass::of_kind(kind)).unwrap_or_default();
+        classes.iter().map(|by_cause| by_cause[cause as usize]).sum()
+    }
+
+    /// Books the end of an operation that took `over_ns` longer than others of its class: a read that waited for the
+    /// bus, a program of an upper page. All other phases have one length for all operations of a class:
+    /// [`Self::book_whole`] books them together, when the window ends.
+    #[inline(always)]
+    pub fn ended(&mut self, class: OpClass, cause: Cause, over_ns: Nanos) {
+        let over = match class.kind {
+            OpKind::Program | OpKind::Copyback => OpStates::of(class).last,
+            OpKind::Read | OpKind::SpareRead | OpKind::Copy | OpKind::Erase => DieState::DataWait,
+        };
+        self.operations[class.index()][cause as usize] += 1;
+        self.add(over, cause, over_ns);
+    }
+
+    /// Books the phases of all operations that have ended; `whole` gives their lengths.
+    pub fn book_whole(&mut self, whole: impl Fn(OpClass) -> OpTimes) {
+        self.die_ns = self.with_whole(&whole);
+    }
+
+    /// The die-nanoseconds with the phases of all operations that have ended; `whole` gives their lengths.
+    pub fn with_whole(&self, whole: &dyn Fn(OpClass) -> OpTimes) -> [[u64; Cause::ALL.len()]; DieState::COUNT] {
+        let mut die_ns = self.die_ns;
+        for class in OpClass::booked() {
+            for (state, from, to) in whole(class).phases(class) {
+                for cause in Cause::ALL {
+                    let ended = self.operations[class.index()][cause as usize];
+                    let sum = &mut die_ns[state as usize][cause as usize];
+                    *sum = sum.wrapping_add(ended.wrapping_mul(to - from));
+                }
+            }
+        }
+        die_ns
+    }
+
+    /// Subtracts the part of an ended operation that lies before `since`, the start of the window.
+    #[cold]
+    pub fn began_before(&mut self, class: OpClass, cause: Cause, times: &OpTimes, since: Nanos) {
+        for (state, from, to) in times.phases(class) {
+            self.add(state, cause, (to.min(since) - from.min(since)).wrapping_neg());
+        }
+    }
+
+    /// Books the part after `since`, the start of the window, of an operation that is under way at the window's end,
+    /// `times.end`.
+    pub fn cut(&mut self, class: OpClass, cause: Cause, times: &OpTimes, since: Nanos) {
+        for (state, from, to) in times.phases(class) {
+            self.add(state, cause, to.max(since) - from.max(since));
+        }
+    }
+
+    /// During a window a sum may be less than the amount subtracted from it: sums count modulo 2^64.
+    #[inline(always)]
+    fn add(&mut self, state: DieState, cause: Cause, ns: u64) {
+        let sum = &mut self.die_ns[state as usize][cause as usize];
+        *sum = sum.wrapping_add(ns);
+    }
+
+    /// Books `ns` of elapsed time in a phase, with this number of dies in operations.
+    #[inline(always)]
+    pub fn passed(&mut self, phase: Phase, busy_dies: u32, ns: Nanos) {
+        let sum = &mut self.elapsed_ns[phase as usize];
+        *sum = sum.wrapping_add(ns);
+        if phase == Phase::Transfer {
+            cold_path();
+            self.transfer_die_ns = self.transfer_die_ns.wrapping_add(ns.wrapping_mul(busy_dies.into()));
+        }
+    }
+
+    /// Elapsed time of the window.
+    pub fn total_ns(&self) -> u64 {
+        self.elapsed_ns.iter().sum()
+    }
+
+    /// Elapsed time with at least one die in an operation.
+    pub fn busy_ns(&self) -> u64 {
+        self.elapsed_ns[Phase::Array as usize] + self.elapsed_ns[Phase::Transfer as usize]
+    }
+
+    /// Die-nanoseconds in a state, over all causes.
+    pub fn state_ns(&self, state: DieState) -> u64 {
+        self.die_ns[state as usize].iter().sum()
+    }
+
+    /// Die-nanoseconds in operations.
+    pub fn active_ns(&self) -> u64 {
+        DieState::ALL.iter().map(|&state| self.state_ns(state)).sum()
+    }
+
+    /// Pages programmed for all causes.
+    pub fn programs(&self) -> u64 {
+        Cause::ALL.iter().map(|&cause| self.pages(OpKind::Program, cause)).sum()
+    }
+
+    /// Pages read and programmed and blocks erased for a cause: a copyback is a read and a program, a read of a spare area
+    /// is one of its page.
+    pub fn pages(&self, kind: OpKind, cause: Cause) -> u64 {
+        let count = |kind: OpKind| self.ended_of(kind, cause);
+        match kind {
+            OpKind::Read => count(OpKind::Read) + count(OpKind::Copyback) + count(OpKind::SpareRead),
+            OpKind::Program => count(OpKind::Program) + count(OpKind::Copyback),
+            _ => count(kind),
+        }
+    }
+
+    /// Whether reports have this cause: backups and a journal stand in those of runs that have some.
+    pub fn reports(&self, cause: Cause) -> bool {
+        let is_optional = matches!(cause, Cause::Backup | Cause::Journal);
+        !is_optional || self.die_ns.iter().any(|of_state| of_state[cause as usize] > 0)
+    }
+
+    /// Pages read and programmed and blocks erased, for all causes together.
+    pub fn flash_operations(&self) -> u64 {
+        let kinds = [OpKind::Read, OpKind::Program, OpKind::Erase];
+        kinds.iter().flat_map(|&kind| Cause::ALL.map(|cause| self.pages(kind, cause))).sum()
+    }
+
+    /// The sum of the ledgers of this window and the next one.
+    #[must_use]
+    pub fn plus(&self, next: &Ledger) -> Ledger {
+        let mut sum = self.clone();
+        add(sum.die_ns.as_flattened_mut(), next.die_ns.as_flattened());
+        add(sum.operations.as_flattened_mut(), next.operations.as_flattened());
+        add(&mut sum.elapsed_ns, &next.elapsed_ns);
+        add(&mut sum.busy_dies_ns, &next.busy_dies_ns);
+        sum.transfer_die_ns += next.transfer_die_ns;
+        sum.dram_op_ns += next.dram_op_ns;
+        sum.map_accesses += next.map_accesses;
+        sum.host_interface_ns += next.host_interface_ns;
+        sum
+    }
+}
+
+fn add(to: &mut [u64], from: &[u64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}

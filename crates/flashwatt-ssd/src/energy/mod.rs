@@ -1,0 +1,21 @@
+//! The energy of an SSD: its parts, the accounts of its operations, and their prices.
+//!
+//! * [`parts`]: the declaration by which the meter and the series know an SSD.
+//! * [`DieState`], [`Phase`]: the states of a die, and those of the whole drive.
+//! * [`Ledger`]: nanoseconds and counts per (state, cause), and elapsed time by phase. Energies, means and all four idle
+//!   accountings are priced from it after the run ([`price`]), with any [`PriceTable`].
+//! * [`activity`]: what the drive did in each bin of a series.
+
+pub mod accounts;
+pub mod activity;
+pub mod array_times;
+pub mod die_state;
+pub mod ledger;
+pub mod parts;
+pub mod price;
+pub mod settings;
+pub mod table;
+
+pub use die_state::DieState;
+pub use ledger::{Ledger, Phase};
+pub use table::PriceTable;

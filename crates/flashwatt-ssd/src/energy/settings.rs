@@ -1,0 +1,129 @@
+//! `[energy]`: the settings that the price table is made from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use flashwatt_base::units::Nanos;
+
+/// The price table: currents in µA, voltages in mV.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// How currents become power.
+    pub mode: EnergyMode,
+    /// Which idle accounting the totals use.
+    pub idle_accounting: IdleAccounting,
+    /// When DRAM is active.
+    pub dram_rule: DramRule,
+    /// The flash controller.
+    pub controller: Part,
+    /// The DRAM.
+    pub dram: Dram,
+    /// A flash die.
+    pub nand: NandEnergy,
+    /// The host interface.
+    pub host_interface: HostInterface,
+}
+
+/// How currents become power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EnergyMode {
+    /// Each part at its own voltage.
+    Component,
+    /// Everything at the drive's supply voltage, in mV.
+    Terminal(u32),
+}
+
+/// Idle accounting: the times at which components are charged for idling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleAccounting {
+    /// (i) Everything is on for the whole run.
+    AlwaysOn,
+    /// (ii) Flash is off while no request is in the device and no die is busy.
+    FlashOff,
+    /// (iii) Every component is charged only while at least one die reads, programs or erases in its array. Operations
+    /// are charged at all times.
+    BusyOnly,
+    /// (iv) As (iii), and also while a die only takes or sends data, or waits with it for the bus.
+    BusyOrLoading,
+}
+
+impl IdleAccounting {
+    /// All of them, in the order of reports.
+    pub const ALL: [IdleAccounting; 4] =
+        [IdleAccounting::AlwaysOn, IdleAccounting::FlashOff, IdleAccounting::BusyOnly, IdleAccounting::BusyOrLoading];
+}
+
+/// When DRAM draws its active current.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DramRule {
+    /// While the controller is active.
+    WithController,
+    /// For the time of each operation.
+    PerOp,
+}
+
+/// A part with two states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// µA while active.
+    pub active_ua: u32,
+    /// µA while idle, ≤ active.
+    pub idle_ua: u32,
+    /// Supply voltage in mV.
+    pub millivolts: u32,
+}
+
+/// The DRAM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dram {
+    /// Its two states.
+    pub part: Part,
+    /// One map lookup or update.
+    pub map_access_ns: Nanos,
+    /// The transfer of one page's data through DRAM.
+    pub page_data_ns: Nanos,
+}
+
+/// A flash die.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NandEnergy {
+    /// µA while reading from the array.
+    pub read_ua: u32,
+    /// µA while programming.
+    pub program_ua: u32,
+    /// µA while erasing.
+    pub erase_ua: u32,
+    /// µA while data moves over the bus; `None`: the current of the operation it belongs to.
+    pub transfer_ua: Option<u32>,
+    /// The charged time of a page's transfer on the bus; `None`: the time that it takes.
+    #[serde(default)]
+    pub transfer: Option<ChargedTransfer>,
+    /// µA in all other states.
+    pub idle_ua: u32,
+    /// Supply voltage in mV.
+    pub millivolts: u32,
+}
+
+/// The transfer of a page and its command on the bus. The charged time may differ from the real time; the charge is
+/// spread over the real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChargedTransfer {
+    /// Charged time in ns.
+    pub charged_ns: Nanos,
+    /// Real time in ns, > 0.
+    pub taken_ns: Nanos,
+}
+
+/// The host interface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostInterface {
+    /// µA while data moves.
+    pub active_ua: u32,
+    /// Supply voltage in mV.
+    pub millivolts: u32,
+    /// Rate in 10^6 bytes/s, for the time of a transfer.
+    pub bandwidth_mb_s: f64,
+}

@@ -1,0 +1,98 @@
+//! The recovery of a demand-paged layer from a power cut.
+//!
+//! After a scan of all spare areas the address of every page is known, so the map on flash is not needed: its blocks are erased, and
+//! all its pages are written anew, each with its replicas. A scan that began with a checkpoint needs the map on flash, and so does the
+//! next one. Then it is kept, and the pages that have changed are written anew. While pages of the map are collected for that, they
+//! have the blocks that the drive keeps for its recovery.
+//!
+//! The table of cached entries is empty then. If the power is cut again meanwhile, the next scan finds the same data.
+
+use super::Demand;
+use super::cmt::EvictionOrder;
+use crate::blocks::BlockTable;
+use crate::ftl::Context;
+use crate::ftl::plan::Plan;
+use crate::nand::Array;
+use crate::recovery::scan::Found;
+use flashwatt_base::units::{BlockId, DieId, Ppn};
+
+/// Translation pages of a piece of work.
+const PAGES_AT_ONCE: u32 = 32;
+
+/// What is left to do.
+pub(super) enum Recovery {
+    /// Erase the blocks of the map.
+    EraseMap,
+    /// Write those of the translation pages that are wanted, from this one on.
+    WriteMap(u32, Vec<bool>),
+    /// Collect translation pages until each die has room for them.
+    MakeRoom,
+}
+
+impl<O: EvictionOrder, K> Demand<O, K> {
+    /// Rebuilds the map on flash. Returns what is to be done.
+    pub(super) fn rebuild_map(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) -> Recovery {
+        if !found.has_map() {
+            self.map.tps.rebuild(found, blocks);
+            return Recovery::EraseMap;
+        }
+        self.map.tps.keep(found, blocks, array);
+        let is_changed = |page| match found.map_page(page) {
+            Some(kept) => !kept.is_newest || !kept.content.iter().copied().eq(self.entries(page)),
+            None => self.has_entries(page),
+        };
+        Recovery::WriteMap(0, (0..self.map.tps.share().pages).map(is_changed).collect())
+    }
+
+    /// Plans the next piece.
+    pub(super) fn recover_map(&mut self, cx: &mut Context, plan: &mut Plan) {
+        while plan.ops().is_empty()
+            && let Some(step) = self.recovery.take()
+        {
+            self.recovery = match step {
+                Recovery::EraseMap => {
+                    self.map.tps.erase_all(cx, plan);
+                    let wanted = (0..self.map.tps.share().pages).map(|page| self.has_entries(page)).collect();
+                    Some(Recovery::WriteMap(0, wanted))
+                }
+                Recovery::WriteMap(first, wanted) => Some(self.write_map(first, wanted, cx, plan)),
+                Recovery::MakeRoom => self.make_room(cx, plan).then_some(Recovery::MakeRoom),
+            };
+        }
+    }
+
+    /// Writes the translation pages that are wanted, from `first` on, as far as there is room. If there is none, makes some.
+    fn write_map(&mut self, first: u32, wanted: Vec<bool>, cx: &mut Context, plan: &mut Plan) -> Recovery {
+        let all = self.map.tps.share().pages;
+        let end = all.min(first + PAGES_AT_ONCE);
+        for page in (first..end).filter(|&page| wanted[page as usize]) {
+            if !self.map.tps.has_room(page) {
+                let is_stuck = plan.ops().is_empty() && !self.make_room(cx, plan);
+                assert!(!is_stuck, "no room for page {page} of the map; this is a fault of the simulator");
+                return Recovery::WriteMap(page, wanted);
+            }
+            self.map.write(page, None, BlockId::NONE, cx, plan);
+        }
+        if end < all { Recovery::WriteMap(end, wanted) } else { Recovery::MakeRoom }
+    }
+
+    /// Plans a step of the collection of translation pages on each die that lacks room. Returns whether there is one.
+    fn make_room(&mut self, cx: &mut Context, plan: &mut Plan) -> bool {
+        for die in (0..self.map.geometry.dies).map(DieId) {
+            self.map.tps.background(die, cx, plan);
+        }
+        if plan.ops().is_empty() {
+            self.map.tps.end_recovery();
+            self.pages.ask_all_again(); // the map claims fewer blocks
+        }
+        !plan.ops().is_empty()
+    }
+
+    fn has_entries(&self, page: u32) -> bool {
+        self.entries(page).any(|ppn| ppn.is_some())
+    }
+
+    fn entries(&self, page: u32) -> impl Iterator<Item = Option<Ppn>> {
+        self.map.cmt.entries_of(page).map(|lpn| self.map.get(lpn))
+    }
+}

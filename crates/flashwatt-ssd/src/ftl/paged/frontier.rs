@@ -1,0 +1,110 @@
+//! Write frontiers, and the sources of a copy.
+
+use crate::blocks::BlockState;
+use crate::ftl::{Claims, RestoredDrive};
+use crate::nand::Geometry;
+use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
+use flashwatt_base::units::{BlockId, DieId, Ppn};
+
+/// The next address to write in an open block, up to the block's end.
+#[derive(Clone, Copy, Default)]
+pub(in crate::ftl) struct Frontier {
+    pub next: u32,
+    end: u32,
+}
+
+impl Frontier {
+    /// A frontier at the beginning of a block.
+    pub fn at(geometry: &Geometry, block: BlockId) -> Self {
+        let first = geometry.first_ppn(block).0;
+        Frontier { next: first, end: first + geometry.units_per_block }
+    }
+
+    /// A frontier behind the first `pages` pages of a block.
+    pub fn behind(geometry: &Geometry, block: BlockId, pages: u32) -> Self {
+        let mut frontier = Frontier::at(geometry, block);
+        frontier.next += pages * geometry.units_per_page;
+        frontier
+    }
+
+    /// Writes the frontier to a snapshot.
+    pub fn save(self, out: &mut StateWriter) {
+        out.u32(if self.is_full() { u32::MAX } else { self.next });
+    }
+
+    /// As [`Self::restore`]; the frontier also becomes the owner of its block.
+    pub fn restore_owner(
+        from: &mut StateReader,
+        die: DieId,
+        claims: &mut Claims,
+        drive: &RestoredDrive,
+    ) -> Result<Self, Flaw> {
+        let frontier = Frontier::restore(from, die, drive)?;
+        let block = frontier.block(drive.blocks.geometry());
+        block.map_or(Ok(()), |block| claims.claim(block, die, drive))?;
+        Ok(frontier)
+    }
+
+    /// Restores a frontier on a die. It stands behind the last programmed page of an open block.
+    pub fn restore(from: &mut StateReader, die: DieId, drive: &RestoredDrive) -> Result<Self, Flaw> {
+        let geometry = drive.blocks.geometry();
+        let next = from.u32()?;
+        if next == u32::MAX {
+            return Ok(Frontier::default());
+        }
+        require(next < geometry.physical_units(), "a place to write to that is not on the drive")?;
+        let block = geometry.block_of(Ppn(next));
+        require(geometry.die_of_block(block) == die, "a place to write to on another die")?;
+        let at = drive.array.planned_pages(block) * geometry.units_per_page;
+        let is_next = geometry.unit_in_block(Ppn(next)) == at && drive.blocks.state(block) == BlockState::Open;
+        require(is_next, "a place to write to that is not the end of an open block")?;
+        Ok(Frontier { next, ..Frontier::at(geometry, block) })
+    }
+
+    /// The frontier's block, if it is not full.
+    pub fn block(self, geometry: &Geometry) -> Option<BlockId> {
+        (!self.is_full()).then(|| geometry.block_of(Ppn(self.next)))
+    }
+
+    /// Map units left.
+    pub fn left(self) -> u32 {
+        self.end - self.next
+    }
+
+    /// Whether no map unit is left.
+    #[inline(always)]
+    pub fn is_full(self) -> bool {
+        self.next == self.end
+    }
+
+    /// The next address; advances by `units` map units.
+    #[inline(always)]
+    pub fn take(&mut self, units: u32) -> Ppn {
+        let ppn = Ppn(self.next);
+        self.next += units;
+        ppn
+    }
+}
+
+/// The sources of one copy: as many map units as a page has, at most 32.
+#[derive(Default)]
+pub(super) struct CopyUnits {
+    ppns: [Ppn; 32],
+    len: usize,
+}
+
+impl CopyUnits {
+    /// Adds a source.
+    pub fn push(&mut self, ppn: Ppn) {
+        self.ppns[self.len] = ppn;
+        self.len += 1;
+    }
+}
+
+impl std::ops::Deref for CopyUnits {
+    type Target = [Ppn];
+
+    fn deref(&self) -> &[Ppn] {
+        &self.ppns[..self.len]
+    }
+}

@@ -1,0 +1,547 @@
+//! Data pages anywhere on flash: the core of page mapping and of the demand-paged layers.
+//!
+//! Writes go round robin over the dies, channels first, or to the die that the address gives (`static`). Each die has a block
+//! for writes of the host and one for copies, or one for both. A die collects when it is low on free blocks; it copies within
+//! the die. The last free blocks are reserved for collection, so that it can always finish. The map belongs to the [`Owner`],
+//! which learns of every move.
+
+mod persist;
+mod rebuild;
+
+use std::hint::cold_path;
+
+use super::frontier::{CopyUnits, Frontier};
+use super::phases::Rules;
+use crate::blocks::{BlockTable, Choice, NextCopy};
+use crate::ftl::plan::{Chosen, Plan};
+use crate::ftl::{Allocation, Context, Setup, Steady};
+use crate::gc::VictimPolicy;
+use crate::nand::operation::{Cause, OpKind};
+use crate::nand::{Array, DieSet, Geometry, Pace};
+use crate::wear::WearPolicy;
+use flashwatt_base::error::Error;
+use flashwatt_base::mem::FlatTable;
+use flashwatt_base::progress::Watch;
+use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};
+
+/// Spare blocks of a die that garbage collection needs to proceed in every case: the low watermark (or one block more than
+/// the blocks reserved for collection, if that is larger), and one partly filled block.
+pub fn spare_blocks_per_die(low_watermark_blocks: u32, reserved_blocks: u32) -> u128 {
+    u128::from(low_watermark_blocks.max(reserved_blocks.saturating_add(1))) + 1
+}
+
+/// The owner of the pages: it keeps the map.
+pub(in crate::ftl) trait Owner {
+    /// Free blocks of a die that are reserved for other data than these pages.
+    #[inline(always)]
+    fn claimed(&self, _die: DieId) -> u32 {
+        0
+    }
+
+    /// The data of `lpn` moves from one address to another on the same die.
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn);
+
+    /// Prefetches the data that a move of `lpn` touches into the machine's caches.
+    fn prefetch(&self, lpn: Lpn);
+}
+
+/// The role of a block that has been laid down.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::ftl) enum Role {
+    /// Fully programmed.
+    Closed,
+    /// The host writes to it (and copies too, if they share one).
+    Host,
+    /// Copies are written to it.
+    Gc,
+    /// It is being collected.
+    Victim,
+}
+
+/// Write frontiers and running collections of all dies.
+pub(in crate::ftl) struct Pages {
+    geometry: Geometry,
+    dies: FlatTable<DieWrites>,
+    /// The die that takes the next page.
+    next_die: u32,
+    /// Dies that may have room for a page of the host. The others had none when they were asked; each was woken then, and collects
+    /// until a block is erased.
+    roomy: DieSet,
+    allocation: Allocation,
+    separate_frontiers: bool,
+    copy_kind: OpKind,
+    low_watermark: u32,
+    reserved: u32,
+    policy: Box<dyn VictimPolicy>,
+    policy_is_greedy: bool,
+    wear: Box<dyn WearPolicy>,
+}
+
+/// A die's write frontiers and its running collection.
+#[derive(Clone, Default)]
+struct DieWrites {
+    host: Frontier,
+    gc: Frontier,
+    /// The rest of the block that a move of cold data filled; collection writes there next.
+    leftover: Frontier,
+    job: Option<GcJob>,
+    /// After a power cut the collection of the die may have been cut where it had room for the rest of that victim only. Until it
+    /// has freed a block, it takes the block with the fewest valid pages.
+    is_short: bool,
+}
+
+/// The collection of one block.
+#[derive(Clone, Copy)]
+struct GcJob {
+    victim: BlockId,
+    /// The map unit of the victim at which the search for valid units continues; past its end only the erase is left.
+    cursor: u32,
+    /// The copy that comes next, found when the one before was planned, since the tables were in the machine's first cache then. By the
+    /// time it is planned a write of the host may have made it obsolete.
+    next: Option<NextCopy>,
+    /// The map unit of the victim from which on no map entry has been fetched into the machine's caches.
+    fetched: u32,
+    cause: Cause,
+    /// Whether the erase is planned.
+    erasing: bool,
+    /// The block whose data moves into the victim after its erase.
+    then_move: BlockId,
+    /// A frontier for the copies, instead of the die's own.
+    into: Option<Frontier>,
+}
+
+impl GcJob {
+    /// How many copies ahead map entries are fetched. A drive without a clock plans a victim's copies one after the other, at most 100 ns
+    /// each; an entry of a large map comes in several of them.
+    const COPIES_AHEAD: u32 = 8;
+
+    fn new(victim: BlockId, cause: Cause) -> Self {
+        GcJob { victim, cursor: 0, next: None, fetched: 0, cause, erasing: false, then_move: BlockId::NONE, into: None }
+    }
+
+    /// The next copy, if one is left.
+    #[inline(always)]
+    fn next_copy(&self, blocks: &BlockTable) -> Option<NextCopy> {
+        match self.next {
+            Some(next) if blocks.is_valid_in(self.victim, next.unit) => Some(next),
+            _ => {
+                cold_path();
+                blocks.next_copy(self.victim, self.cursor)
+            }
+        }
+    }
+
+    /// Fetches the map entry of one more copy to come into the machine's caches.
+    #[inline(always)]
+    fn fetch<O: Owner>(&mut self, owner: &O, blocks: &BlockTable) {
+        if let Some(NextCopy { unit, lpn }) = blocks.next_copy(self.victim, self.fetched.max(self.cursor)) {
+            self.fetched = unit + 1;
+            owner.prefetch(lpn);
+        }
+    }
+}
+
+impl Pages {
+    /// Pages of a fresh drive.
+    pub fn new(allocation: Allocation, separate_frontiers: bool, setup: &Setup, geometry: &Geometry) -> Self {
+        Pages {
+            dies: vec![DieWrites::default(); geometry.dies as usize].into(),
+            next_die: 0,
+            roomy: DieSet::all(geometry.dies),
+            allocation,
+            separate_frontiers,
+            copy_kind: OpKind::of_copies(setup.nand.copyback),
+            low_watermark: setup.gc.low_watermark_blocks,
+            reserved: setup.gc.reserved_blocks,
+            policy: crate::gc::build(&setup.gc.policy),
+            policy_is_greedy: setup.gc.policy.entry.name == "greedy",
+            wear: crate::wear::build(setup.wear),
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// What theory gives of the steady state: of whole pages alone, and under greedy collection.
+    pub fn steady(&self) -> Steady {
+        match self.policy_is_greedy {
+            _ if self.geometry.units_per_page > 1 => Steady::Unknown,
+            true => Steady::Known,
+            false => Steady::Near,
+        }
+    }
+
+    /// What the phases of the dies depend on in a long run at this pace: all but the victims.
+    pub fn rules(&self, pace: Pace) -> Rules {
+        Rules {
+            dies: self.geometry.dies,
+            pages_per_block: self.geometry.pages_per_block,
+            low_watermark: self.low_watermark,
+            reserved: self.reserved,
+            separate_frontiers: self.separate_frontiers,
+            allocation: self.allocation,
+            valid: u64::from(self.geometry.logical_units),
+            pace,
+            victim_valid: 0.0,
+            rise: 0.0,
+        }
+    }
+
+    /// Takes over a block of a start state, the first `pages` pages of which are programmed.
+    pub fn take_over(&mut self, die: DieId, block: BlockId, pages: u32, role: Role, blocks: &mut BlockTable) {
+        let frontier = Frontier::behind(&self.geometry, block, pages);
+        let writes = &mut self.dies[die.idx()];
+        match role {
+            Role::Closed => {}
+            Role::Host => writes.host = frontier,
+            Role::Gc => writes.gc = frontier,
+            Role::Victim => {
+                blocks.condemn(block);
+                writes.job = Some(GcJob::new(block, Cause::Gc));
+            }
+        }
+    }
+
+    /// Begins with this die.
+    pub fn begin_with(&mut self, die: DieId) {
+        self.next_die = die.0;
+    }
+
+    /// Which die a page is written to.
+    pub fn allocation(&self) -> Allocation {
+        self.allocation
+    }
+
+    /// The physical page for a host write that begins at `lpn`, if a permitted die has one.
+    #[inline(always)]
+    pub fn host_page<O: Owner>(&mut self, lpn: Lpn, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        match self.home(lpn) {
+            Some(die) => self.host_page_on(die, owner, cx, plan),
+            None => self.host_page_anywhere(owner, cx, plan),
+        }
+    }
+
+    /// The next page for a host write, on the next die that has room.
+    #[inline(always)]
+    fn host_page_anywhere<O: Owner>(&mut self, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        debug_assert!(
+            (0..self.geometry.dies).map(DieId).all(|die| self.roomy.has(die) || !self.has_room(die, owner, cx.blocks)),
+            "a die that gains room is asked again"
+        );
+        loop {
+            let die = self.roomy.first_from(self.next_die).or_else(|| self.roomy.first_from(0))?;
+            if let Some(ppn) = self.host_page_on(die, owner, cx, plan) {
+                self.next_die = if die.0 + 1 == self.geometry.dies { 0 } else { die.0 + 1 };
+                return Some(ppn);
+            }
+            self.roomy.remove(die);
+        }
+    }
+
+    /// Whether a die has room for a page of the host.
+    fn has_room<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        let (writes, free) = (&self.dies[die.idx()], self.free(die, owner, blocks));
+        match writes.host.is_full() {
+            true => free > self.reserved || !writes.leftover.is_full(),
+            false => self.separate_frontiers || free >= self.reserved,
+        }
+    }
+
+    /// Lets the host ask a die again that had no room.
+    #[inline(always)]
+    fn ask_again(&mut self, die: DieId) {
+        self.roomy.add(die);
+    }
+
+    /// To be called after each step of a die's background work, whatever planned it. A die without operations does not collect until
+    /// it is woken, and a host that finds no room on it wakes it: so it must be asked again.
+    #[inline(always)]
+    pub fn after_step(&mut self, die: DieId, plan: &Plan) {
+        if plan.ops().is_empty() {
+            cold_path();
+            self.ask_again(die);
+        }
+    }
+
+    /// [`Self::ask_again`] of all dies.
+    pub fn ask_all_again(&mut self) {
+        self.roomy = DieSet::all(self.geometry.dies);
+    }
+
+    /// The die that a page is written to, if its address alone decides that.
+    #[inline]
+    pub fn home(&self, lpn: Lpn) -> Option<DieId> {
+        match self.allocation {
+            Allocation::Static => Some(DieId(lpn.0 / self.geometry.units_per_page % self.geometry.dies)),
+            Allocation::Dynamic => None,
+        }
+    }
+
+    #[inline(always)]
+    fn host_page_on<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        if self.dies[die.idx()].host.is_full() && !self.open_host_block(die, owner, cx, plan) {
+            return None;
+        }
+        if !self.separate_frontiers && self.free(die, owner, cx.blocks) < self.reserved {
+            // Collection has used its reserve: the rest of the shared block is for its copies.
+            plan.wake(die);
+            return None;
+        }
+        Some(self.dies[die.idx()].host.take(self.geometry.units_per_page))
+    }
+
+    fn open_host_block<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) -> bool {
+        let free = self.free(die, owner, cx.blocks);
+        if free <= self.low_watermark {
+            plan.wake(die);
+        }
+        if free <= self.reserved {
+            // The host takes the leftover of a move last, because collection may have no other block.
+            let die = &mut self.dies[die.idx()];
+            die.host = std::mem::take(&mut die.leftover);
+            return !die.host.is_full();
+        }
+        match self.take_block(die, owner, cx) {
+            Some(block) => {
+                self.dies[die.idx()].host = Frontier::at(&self.geometry, block);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Free blocks that these pages may take.
+    #[inline(always)]
+    fn free<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> u32 {
+        let (free, claimed) = (blocks.free_blocks(die), owner.claimed(die));
+        debug_assert!(blocks.erased_blocks(die) >= claimed, "what is claimed is there");
+        free.saturating_sub(claimed)
+    }
+
+    fn take_block<O: Owner>(&self, die: DieId, owner: &O, cx: &mut Context) -> Option<BlockId> {
+        if self.free(die, owner, cx.blocks) == 0 {
+            return None;
+        }
+        self.take_free(die, cx)
+    }
+
+    /// Takes the free block of a die that the wear-levelling policy prefers.
+    pub fn take_free(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
+        cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.wear))
+    }
+
+    /// The page for a copy on this die.
+    fn copy_page<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context) -> Option<Ppn> {
+        let units = self.geometry.units_per_page;
+        if let Some(GcJob { into: Some(into), .. }) = &mut self.dies[die.idx()].job {
+            return Some(into.take(units));
+        }
+        if self.copy_frontier(die).is_full() {
+            let leftover = std::mem::take(&mut self.dies[die.idx()].leftover);
+            *self.copy_frontier(die) = if leftover.is_full() {
+                Frontier::at(&self.geometry, self.take_block(die, owner, cx)?)
+            } else {
+                leftover
+            };
+        }
+        Some(self.copy_frontier(die).take(units))
+    }
+
+    fn copy_frontier(&mut self, die: DieId) -> &mut Frontier {
+        let separate = self.separate_frontiers;
+        let die = &mut self.dies[die.idx()];
+        if separate { &mut die.gc } else { &mut die.host }
+    }
+
+    /// Whether a die has collection to do.
+    pub fn wants_background<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        match &self.dies[die.idx()].job {
+            Some(job) => !job.erasing,
+            None => self.free(die, owner, blocks) < self.low_watermark,
+        }
+    }
+
+    /// The victim of a die if all its pages are copied and only its erase is left to plan.
+    pub fn copied(&self, die: DieId, blocks: &BlockTable) -> Option<BlockId> {
+        let job = self.dies[die.idx()].job.as_ref().filter(|job| !job.erasing)?;
+        blocks.next_valid(job.victim, job.cursor).is_none().then_some(job.victim)
+    }
+
+    /// Plans the next step of a die's collection: a copy or an erase.
+    #[inline(always)]
+    pub fn background<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        match &self.dies[die.idx()].job {
+            Some(job) if job.erasing => return,
+            Some(_) => {}
+            None => {
+                cold_path();
+                self.start_job(die, owner, cx, plan);
+            }
+        }
+        self.step(die, owner, cx, plan);
+    }
+
+    /// Starts the collection of a block if the die is low on free blocks and a block has invalid pages.
+    fn start_job<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) {
+        if self.free(die, owner, cx.blocks) >= self.low_watermark {
+            return;
+        }
+        let is_short = self.dies[die.idx()].is_short;
+        let view = cx.blocks.view(die, cx.wear);
+        let chosen = if is_short {
+            view.fewest_valid().map(|block| Choice { block, searches: 1 })
+        } else {
+            self.policy.choose(&view, cx.rng)
+        };
+        let Some(choice) = chosen else { return };
+        let can_move = !is_short && self.dies[die.idx()].leftover.is_full();
+        let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
+        let units = f64::from(self.geometry.units_per_block);
+        plan.notes().chosen = Some(Chosen {
+            searches: choice.searches,
+            die_valid_fraction: cx.blocks.valid_fraction(die, cx.wear),
+            victim_valid_fraction: f64::from(cx.blocks.valid_units(choice.block)) / units,
+        });
+        cx.blocks.condemn(choice.block);
+        if then_move.is_some() {
+            cx.blocks.condemn(then_move);
+        }
+        let mut job = GcJob { then_move, ..GcJob::new(choice.block, Cause::Gc) };
+        (0..GcJob::COPIES_AHEAD).for_each(|_| job.fetch(owner, cx.blocks));
+        self.dies[die.idx()].job = Some(job);
+    }
+
+    /// Plans the copy of the next valid pages of the victim, or its erase if none is left.
+    #[inline(always)]
+    fn step<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        let Some(job) = &mut self.dies[die.idx()].job else { return };
+        let (victim, cause) = (job.victim, job.cause);
+        let Some(next) = job.next_copy(cx.blocks) else {
+            job.erasing = true;
+            plan.erase(self.geometry.first_ppn(victim), cause);
+            return;
+        };
+        let Some(to) = self.copy_page(die, owner, cx) else { return };
+        let cursor = self.copy(victim, next, to, cause, owner, cx, plan);
+        if let Some(job) = &mut self.dies[die.idx()].job {
+            job.cursor = cursor;
+            job.next = cx.blocks.next_copy(victim, cursor);
+            job.fetch(owner, cx.blocks);
+        }
+    }
+
+    /// Plans the copy of valid map units of a block, from that of `first` on, as many as fit one page. Returns the unit to continue at.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn copy<O: Owner>(
+        &mut self,
+        block: BlockId,
+        first: NextCopy,
+        to: Ppn,
+        cause: Cause,
+        owner: &mut O,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> u32 {
+        let NextCopy { unit, lpn } = first;
+        if self.geometry.units_per_page > 1 {
+            cold_path();
+            return self.copy_units(block, unit, to, cause, owner, cx, plan);
+        }
+        let from = Ppn(self.geometry.first_ppn(block).0 + unit);
+        cx.blocks.move_from_victim(block, lpn, from, to);
+        owner.moved(lpn, from, to);
+        plan.map_accesses += 1;
+        plan.copy(self.copy_kind, from, to, cause, block);
+        unit + 1
+    }
+
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn copy_units<O: Owner>(
+        &mut self,
+        block: BlockId,
+        unit: u32,
+        to: Ppn,
+        cause: Cause,
+        owner: &mut O,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> u32 {
+        let (sources, rest) = self.gather(block, unit, cx);
+        let mut read = None;
+        for (i, &source) in sources.iter().enumerate() {
+            if i == 0 || self.geometry.page_of(source) != self.geometry.page_of(sources[i - 1]) {
+                read = Some(plan.read(source, cause, read));
+            }
+        }
+        let op = plan.program(to, cause, read);
+        for (i, &source) in sources.iter().enumerate() {
+            let to = Ppn(to.0 + i as u32);
+            let lpn = cx.blocks.move_any_from_victim(block, source, to);
+            owner.moved(lpn, source, to);
+        }
+        plan.map_accesses += sources.len() as u32;
+        plan.replaces(op, block);
+        rest
+    }
+
+    fn gather(&self, block: BlockId, from: u32, cx: &Context) -> (CopyUnits, u32) {
+        let mut sources = CopyUnits::default();
+        let mut next = from;
+        while sources.len() < self.geometry.units_per_page as usize {
+            let Some(unit) = cx.blocks.next_valid(block, next) else { break };
+            sources.push(Ppn(self.geometry.first_ppn(block).0 + unit));
+            next = unit + 1;
+        }
+        (sources, next)
+    }
+
+    /// A block's erase has ended.
+    pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
+        let die = self.geometry.die_of_block(block);
+        self.ask_again(die);
+        let job = self.dies[die.idx()].job.take();
+        self.dies[die.idx()].is_short &= job.is_none();
+        match job {
+            Some(job) if job.then_move.is_some() => {
+                cx.blocks.erased_and_taken(block);
+                self.start_move(die, block, job.then_move);
+            }
+            job => {
+                cx.blocks.erased(block);
+                self.dies[die.idx()].leftover = job.and_then(|job| job.into).unwrap_or(self.dies[die.idx()].leftover);
+            }
+        }
+    }
+
+    /// A worn victim was erased: starts the move of the coldest block's data into it.
+    fn start_move(&mut self, die: DieId, worn: BlockId, cold: BlockId) {
+        let into = Some(Frontier::at(&self.geometry, worn));
+        self.dies[die.idx()].job = Some(GcJob { into, ..GcJob::new(cold, Cause::Wear) });
+    }
+
+    /// Lays down the whole logical space in address order over the dies, each page at [`Geometry::filled_ppn`].
+    pub fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
+        let geometry = self.geometry.clone();
+        let stripe = geometry.units_per_page;
+        let pages = geometry.logical_units.div_ceil(stripe);
+        for die in (0..geometry.dies).map(DieId) {
+            let mut left = (pages + geometry.dies - 1 - die.0) / geometry.dies;
+            for block in geometry.blocks_of(die) {
+                let here = left.min(geometry.pages_per_block);
+                if here == 0 {
+                    break;
+                }
+                left -= here;
+                array.lay_down(block, here);
+                blocks.lay_down_filled(block, here * stripe);
+                if here < geometry.pages_per_block {
+                    let mut frontier = Frontier::at(&geometry, block);
+                    frontier.next += here * stripe;
+                    self.dies[die.idx()].host = frontier;
+                }
+                watch.done(u64::from(here * stripe))?;
+            }
+        }
+        Ok(())
+    }
+}

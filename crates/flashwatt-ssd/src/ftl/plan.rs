@@ -1,0 +1,424 @@
+//! Plans: the operations that a translation layer asks for, with their causes and the data they wait for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::nand::operation::{Cause, OpKind};
+use flashwatt_base::units::{BlockId, DieId, Ppn};
+
+/// A planned operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlannedOp {
+    /// Its kind.
+    pub kind: OpKind,
+    /// Its cause.
+    pub cause: Cause,
+    /// Its page: any address in the page for a read; the first of the page for a program; the first of the block for an
+    /// erase; the first of the destination page for a copy or copyback.
+    pub ppn: Ppn,
+    /// The source of a copy or copyback.
+    pub source: Ppn,
+    /// The operation of the same plan that this one waits for: it needs its data.
+    pub after: Option<PlanIndex>,
+    /// The block with the data that this program makes obsolete; further ones are in [`Plan::more_replaced`].
+    pub replaces: BlockId,
+    /// Whether this is a read of an erased page ([`Plan::read_blank`]).
+    pub is_blank: bool,
+}
+
+/// An operation's position in its plan.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct PlanIndex(pub u32);
+
+/// An operation's number among all operations ever planned, by which a later plan refers to it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct PlanNumber(pub u64);
+
+/// Merges of blocks, by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Merges {
+    /// Switch merges: a log block with all pages of a logical block in order replaced the data block, without copies.
+    pub switch: u64,
+    /// Partial merges: a log block with the first pages in order replaced the data block after the others were copied to it.
+    pub partial: u64,
+    /// Full merges: the valid pages of a data block and of log blocks were copied to a fresh block.
+    pub full: u64,
+    /// Log blocks taken from one logical block for another; the merge that this needs is counted as well. With
+    /// `ftl.bast.replacement = "compact"`, log blocks that were compacted instead.
+    pub replacement: u64,
+}
+
+impl std::ops::AddAssign for Merges {
+    fn add_assign(&mut self, more: Merges) {
+        self.switch += more.switch;
+        self.partial += more.partial;
+        self.full += more.full;
+        self.replacement += more.replacement;
+    }
+}
+
+/// The choice among replicas of a page (RFTL).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplicaChoice {
+    /// The original if its die is idle, else the first replica whose die is idle. If no die is idle, the read waits at all of
+    /// them, and the first die that becomes free serves it.
+    #[default]
+    Idle,
+    /// The same, but if no die is idle, the read waits for the original, as in Algorithm 1 of the RFTL paper.
+    IdleOrOriginal,
+    /// The replica on whose die the fewest operations are queued or running when the read is planned; among equals the first.
+    ShortestQueue,
+}
+
+/// When a copy of a page counts as busy (RFTL).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BusyBy {
+    /// While its die works or has an operation that is ready.
+    #[default]
+    Die,
+    /// While that is so of any die of its channel, or the channel's bus is taken, as in Algorithm 1 of the RFTL paper.
+    Channel,
+}
+
+/// The operations of one request, or of one step of background work.
+///
+/// Operations stand in the order in which they start if nothing else decides. `after` refers only to earlier operations. The
+/// caller clears the plan before it is filled.
+#[derive(Debug, Default)]
+pub struct Plan {
+    ops: Vec<PlannedOp>,
+    more_replaced: Vec<(PlanIndex, BlockId)>,
+    behind: Vec<(PlanIndex, PlanNumber)>,
+    alternatives: Vec<(PlanIndex, Ppn)>,
+    wake: Vec<DieId>,
+    map_writes: Vec<MapWrite>,
+    /// The number of the plan's first operation.
+    first: u64,
+    /// All reads of the map with lower numbers have ended.
+    settled: u64,
+    /// The choice among replicas. A layer that plans such reads sets it once; clearing keeps it.
+    pub choice: ReplicaChoice,
+    /// When a replica is busy; as `choice`.
+    pub busy_by: BusyBy,
+    /// Programs, one after the other, that write the copies of one map page. Clearing keeps it.
+    pub map_copies: u32,
+    /// What the plan says of the pages of the map that it writes. Clearing keeps it.
+    pub map_notes: MapNotes,
+    /// Look-ups and updates of the map in DRAM.
+    pub map_accesses: u32,
+    /// Logical pages read that were never written.
+    pub unwritten_reads: u32,
+    /// Counts for the report, if there are any.
+    pub notes: Option<Notes>,
+}
+
+/// What a plan says of the pages of the map that it writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MapNotes {
+    /// Nothing.
+    #[default]
+    None,
+    /// How many entries change: for a drive that finds its map on flash again after a power cut.
+    Changes,
+    /// Their content, too: for the observer of such a drive.
+    Content,
+}
+
+/// The write of a page of the map, with all its copies.
+#[derive(Clone, Debug)]
+pub struct MapWrite {
+    /// The page.
+    pub page: u32,
+    /// Entries that change, or more.
+    pub changes: u32,
+    /// All entries, if the plan has them.
+    pub content: Vec<MapEntry>,
+}
+
+/// An entry of a page of the map on flash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapEntry {
+    /// It says this.
+    Says(Option<Ppn>),
+    /// It says what it said before: what is newer is in memory alone.
+    AsBefore,
+}
+
+/// Counts for the report that come with a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Notes {
+    /// Look-ups in a cache of the map, and merges.
+    pub mapping: Mapping,
+    /// The victim chosen for collection, if one was.
+    pub chosen: Option<Chosen>,
+}
+
+/// Use of the map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mapping {
+    /// Pages looked up in a cache of the map.
+    pub lookups: u64,
+    /// Pages whose entry was in the cache.
+    pub hits: u64,
+    /// Merges of blocks.
+    pub merges: Merges,
+}
+
+impl std::ops::AddAssign for Mapping {
+    fn add_assign(&mut self, more: Mapping) {
+        self.lookups += more.lookups;
+        self.hits += more.hits;
+        self.merges += more.merges;
+    }
+}
+
+/// A victim chosen for collection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chosen {
+    /// Candidates examined.
+    pub searches: u32,
+    /// Valid share of the programmed pages of the die (ρ in theory).
+    pub die_valid_fraction: f64,
+    /// Valid share of the victim's pages.
+    pub victim_valid_fraction: f64,
+}
+
+impl Plan {
+    /// Removes all operations and counts.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.first += self.ops.len() as u64;
+        self.ops.clear();
+        self.more_replaced.clear();
+        self.behind.clear();
+        self.alternatives.clear();
+        self.wake.clear();
+        self.map_writes.clear();
+        (self.map_accesses, self.unwritten_reads, self.notes) = (0, 0, None);
+    }
+
+    /// The counts for the report.
+    pub fn notes(&mut self) -> &mut Notes {
+        self.notes.get_or_insert_default()
+    }
+
+    /// Counts a look-up in a cache of the map.
+    pub fn looked_up(&mut self, hit: bool) {
+        let mapping = &mut self.notes().mapping;
+        mapping.lookups += 1;
+        mapping.hits += u64::from(hit);
+    }
+
+    /// Adds a read of the page at `ppn`.
+    #[inline]
+    pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        self.push_read(OpKind::Read, ppn, cause, after)
+    }
+
+    /// Adds a read of the page at `ppn`, which is erased: a logical page has its place there, but was never written. It
+    /// takes what any read takes. The referee refuses it if the page is programmed or a program of it is planned.
+    pub fn read_blank(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        let op = self.read(ppn, cause, after);
+        self.ops[op.0 as usize].is_blank = true;
+        op
+    }
+
+    /// Adds a read of the page at `ppn`, or of one of `alternatives`: replicas of the page on other dies, at most four.
+    pub fn read_any(&mut self, ppn: Ppn, alternatives: &[Ppn], cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        debug_assert!(alternatives.len() <= 4);
+        let op = self.read(ppn, cause, after);
+        self.alternatives.extend(alternatives.iter().map(|&other| (op, other)));
+        op
+    }
+
+    /// Adds a read of the spare area of the page at `ppn`.
+    pub fn read_spare(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        self.push_read(OpKind::SpareRead, ppn, cause, after)
+    }
+
+    /// Adds a read of the spare area of the page at `ppn`, which is erased, as [`Self::read_blank`] of a page.
+    pub fn read_blank_spare(&mut self, ppn: Ppn, cause: Cause) -> PlanIndex {
+        let op = self.push_read(OpKind::SpareRead, ppn, cause, None);
+        self.ops[op.0 as usize].is_blank = true;
+        op
+    }
+
+    #[inline]
+    fn push_read(&mut self, kind: OpKind, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        let (source, replaces) = (Ppn::NONE, BlockId::NONE);
+        self.push(PlannedOp { kind, cause, ppn, source, after, replaces, is_blank: false })
+    }
+
+    /// Makes `op` wait for an operation of an earlier plan, a read of the map, if that has not ended. An operation waits
+    /// for at most one other.
+    pub fn behind(&mut self, op: PlanIndex, earlier: PlanNumber) {
+        debug_assert!(self.ops[op.0 as usize].after.is_none() && earlier.0 < self.first);
+        if earlier.0 >= self.settled {
+            self.behind.push((op, earlier));
+        }
+    }
+
+    /// All reads of the map before this number have ended; no operation waits for them.
+    pub fn settled(&mut self, number: PlanNumber) {
+        self.settled = number.0;
+    }
+
+    /// The position in this plan of the operation with this number.
+    pub fn index_of(&self, number: PlanNumber) -> Option<PlanIndex> {
+        number.0.checked_sub(self.first).map(|at| PlanIndex(at as u32))
+    }
+
+    /// Clears the plan. Its first operation will have this number.
+    pub fn number_from(&mut self, next: PlanNumber) {
+        self.clear();
+        self.first = next.0;
+    }
+
+    /// The number of an operation of this plan, for later plans.
+    pub fn number(&self, op: PlanIndex) -> PlanNumber {
+        PlanNumber(self.first + u64::from(op.0))
+    }
+
+    /// The number of the next plan's first operation.
+    pub fn next(&self) -> PlanNumber {
+        PlanNumber(self.first + self.ops.len() as u64)
+    }
+
+    /// Adds a program of the page at `ppn`, which starts after `after` has ended.
+    #[inline]
+    pub fn program(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
+        self.push(PlannedOp {
+            kind: OpKind::Program,
+            cause,
+            ppn,
+            source: Ppn::NONE,
+            after,
+            replaces: BlockId::NONE,
+            is_blank: false,
+        })
+    }
+
+    /// Adds a copy from `source` to `ppn` on the same die: over the bus ([`OpKind::Copy`]) or within the die
+    /// ([`OpKind::Copyback`]). The data in block `replaces` becomes obsolete.
+    #[inline]
+    pub fn copy(&mut self, kind: OpKind, source: Ppn, ppn: Ppn, cause: Cause, replaces: BlockId) -> PlanIndex {
+        debug_assert!(matches!(kind, OpKind::Copy | OpKind::Copyback));
+        self.push(PlannedOp { kind, cause, ppn, source, after: None, replaces, is_blank: false })
+    }
+
+    /// Removes the operation at `at` if it reads, for the host, the same page as the operation before it.
+    pub fn join_reads(&mut self, at: usize, same_page: impl Fn(Ppn, Ppn) -> bool) {
+        let reads = |op: &PlannedOp| op.kind == OpKind::Read && op.cause == Cause::Host && op.after.is_none();
+        let Some(second) = self.ops.get(at).filter(|op| at > 0 && reads(op)) else { return };
+        if !reads(&self.ops[at - 1]) || !same_page(self.ops[at - 1].ppn, second.ppn) {
+            return;
+        }
+        debug_assert!(self.behind.is_empty() && self.alternatives.is_empty()); // layers with sub-page mapping keep their whole map in memory
+        self.ops.remove(at);
+        let earlier = |index: PlanIndex| PlanIndex(index.0 - u32::from(index.0 as usize >= at));
+        self.ops.iter_mut().for_each(|op| op.after = op.after.map(earlier));
+        self.more_replaced.iter_mut().for_each(|(index, _)| *index = earlier(*index));
+    }
+
+    /// Adds an erase of the block that begins at `first`. It starts once no operation needs the block.
+    pub fn erase(&mut self, first: Ppn, cause: Cause) -> PlanIndex {
+        self.push(PlannedOp {
+            kind: OpKind::Erase,
+            cause,
+            ppn: first,
+            source: Ppn::NONE,
+            after: None,
+            replaces: BlockId::NONE,
+            is_blank: false,
+        })
+    }
+
+    /// Makes `op` the predecessor of all reads and copies from the `at`-th operation on that have none.
+    pub fn begin_after(&mut self, at: usize, op: PlanIndex) {
+        let begins = |op: &&mut PlannedOp| {
+            matches!(op.kind, OpKind::Read | OpKind::Copy | OpKind::Copyback) && op.after.is_none()
+        };
+        self.ops[at..].iter_mut().filter(begins).for_each(|begun| begun.after = Some(op));
+    }
+
+    /// Notes that the program `op` makes data in `block` obsolete. The block is not erased before the program has ended.
+    #[inline]
+    pub fn replaces(&mut self, op: PlanIndex, block: BlockId) {
+        let planned = &mut self.ops[op.0 as usize];
+        if planned.replaces.is_none() {
+            planned.replaces = block;
+        } else {
+            self.more_replaced.push((op, block));
+        }
+    }
+
+    /// Notes that a die may have background work.
+    pub fn wake(&mut self, die: DieId) {
+        self.wake.push(die);
+    }
+
+    /// The operations, in order.
+    #[inline]
+    pub fn ops(&self) -> &[PlannedOp] {
+        &self.ops
+    }
+
+    /// The only operation, if the plan consists of one operation without further conditions.
+    #[inline]
+    pub fn only_op(&self) -> Option<&PlannedOp> {
+        match self.ops.as_slice() {
+            [op] if op.cause != Cause::Map && self.is_plain() => Some(op),
+            _ => None,
+        }
+    }
+
+    /// Whether the operations have no conditions beyond their own fields.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.more_replaced.is_empty() && self.behind.is_empty() && self.alternatives.is_empty()
+    }
+
+    /// Operations that wait for an operation of an earlier plan.
+    pub fn behind_earlier(&self) -> &[(PlanIndex, PlanNumber)] {
+        &self.behind
+    }
+
+    /// The replicas that may be read instead of an operation's page, in the order of preference.
+    pub fn alternatives(&self, op: PlanIndex) -> impl Iterator<Item = Ppn> + '_ {
+        self.alternatives.iter().filter(move |(of, _)| *of == op).map(|&(_, ppn)| ppn)
+    }
+
+    /// Notes the write of a page of the map, whose programs are the last ones that were added.
+    pub fn writes_map(&mut self, write: MapWrite) {
+        self.map_writes.push(write);
+    }
+
+    /// The pages of the map that are written, as far as [`Self::map_notes`] asks for it.
+    pub fn map_writes(&self) -> &[MapWrite] {
+        &self.map_writes
+    }
+
+    /// Whether a read has alternatives.
+    pub fn has_alternatives(&self) -> bool {
+        !self.alternatives.is_empty()
+    }
+
+    /// Blocks, beyond the first of each program, with data that the program makes obsolete.
+    pub fn more_replaced(&self) -> &[(PlanIndex, BlockId)] {
+        &self.more_replaced
+    }
+
+    /// Dies that may have background work.
+    pub fn woken(&self) -> &[DieId] {
+        &self.wake
+    }
+
+    #[inline]
+    fn push(&mut self, op: PlannedOp) -> PlanIndex {
+        debug_assert!(op.after.is_none_or(|after| (after.0 as usize) < self.ops.len()));
+        self.ops.push(op);
+        PlanIndex(self.ops.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,49 @@
+//! The pace of a drive under endless writes, for start states: how long operations keep a die busy, and how many requests there are
+//! at a time.
+
+use super::settings::{HostLink, Nand, Timing};
+use crate::nand::operation::OpKind;
+use flashwatt_base::units::Nanos;
+
+/// The pace of a drive that is never short of requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    read_ns: Nanos,
+    program_ns: Nanos,
+    erase_ns: Nanos,
+    copy_ns: Nanos,
+    copyback_ns: Nanos,
+    /// The kind of collection's copies.
+    pub copies: OpKind,
+    /// Requests inside the drive at any time.
+    pub requests: u32,
+}
+
+impl Pace {
+    /// The pace of a drive with these settings. Buses are taken to be free.
+    pub fn new(timing: &Timing, nand: &Nand, link: &HostLink) -> Self {
+        let Timing { command_ns, page_transfer_ns, .. } = *timing;
+        let program_ns = timing.program_upper_ns.map_or(timing.program_ns, |upper| (timing.program_ns + upper) / 2);
+        let (read, program) = (command_ns + timing.read_ns, command_ns + program_ns);
+        Pace {
+            read_ns: read + page_transfer_ns,
+            program_ns: program + page_transfer_ns,
+            erase_ns: command_ns + timing.erase_ns,
+            copy_ns: read + program + 2 * page_transfer_ns,
+            copyback_ns: read + program,
+            copies: OpKind::of_copies(nand.copyback),
+            requests: link.queue_depth,
+        }
+    }
+
+    /// How long an operation keeps its die busy, in ns.
+    pub fn of(&self, kind: OpKind) -> Nanos {
+        match kind {
+            OpKind::Read | OpKind::SpareRead => self.read_ns,
+            OpKind::Program => self.program_ns,
+            OpKind::Copy => self.copy_ns,
+            OpKind::Copyback => self.copyback_ns,
+            OpKind::Erase => self.erase_ns,
+        }
+    }
+}

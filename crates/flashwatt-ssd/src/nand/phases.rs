@@ -1,0 +1,149 @@
+//! The course of an operation: which states its die goes through, and how long each lasts.
+
+use super::settings::Timing;
+use crate::energy::DieState;
+use crate::energy::die_state::OpStates;
+use crate::energy::ledger::OpTimes;
+use crate::nand::operation::{OpClass, OpKind};
+use flashwatt_base::units::Nanos;
+use flashwatt_core::connector::EventKind;
+
+/// How far a die is with its operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OpStage {
+    /// It has none.
+    #[default]
+    Idle,
+    /// Command, data in, array.
+    Array,
+    /// The same for a read, whose data is to move out then.
+    Reading,
+    /// Data waits for the bus.
+    DataWait,
+    /// Data moves out.
+    Out,
+}
+
+/// The course of operations of one class.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// The die's state while the bus transfers command and data.
+    pub bus: DieState,
+    /// The die's state while the array works.
+    pub array: DieState,
+    /// The die's state just before the operation ends.
+    pub last: DieState,
+    /// Does data of the host pass DRAM, if it is the host's?
+    pub moves_data: bool,
+    /// From the start until the array starts to work.
+    pub array_start_ns: Nanos,
+    /// From the start until the array is done; a copyback's with the read.
+    pub array_end_ns: Nanos,
+    /// From the start until the die has its next event: the data is there to be moved out, or the operation ends. The
+    /// array works until then, and a program of an upper page `upper_ns` longer.
+    pub event_ns: Nanos,
+    /// From the start to the end, if it waits for nothing.
+    pub whole_ns: Nanos,
+    /// What a program of an upper page takes more.
+    pub upper_ns: Nanos,
+    /// The stage that begins at the start.
+    pub stage: OpStage,
+    /// The kind of the die's next event.
+    pub event: EventKind,
+}
+
+/// The courses of all classes.
+#[derive(Clone, Debug)]
+pub struct Courses {
+    of: [Course; OpClass::COUNT],
+    transfer_ns: Nanos,
+}
+
+impl Courses {
+    /// As a device's timing has them.
+    pub fn new(timing: &Timing) -> Self {
+        let of = std::array::from_fn(|index| course(OpClass::at(index), timing));
+        Courses { of, transfer_ns: timing.page_transfer_ns }
+    }
+
+    /// The course of a class.
+    #[inline(always)]
+    pub fn of(&self, class: OpClass) -> &Course {
+        &self.of[class.index()]
+    }
+
+    /// The longest time from anything that happens to an event that it sets.
+    pub fn longest_ns(&self) -> Nanos {
+        let longest = self.of.iter().map(|course| course.whole_ns.saturating_add(course.upper_ns)).max();
+        longest.unwrap_or(0).max(self.transfer_ns)
+    }
+
+    /// The phases of an operation from its start to its end.
+    pub fn times(&self, class: OpClass, start: Nanos, end: Nanos) -> OpTimes {
+        let course = self.of(class);
+        let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
+        let out_start = if class.kind == OpKind::Read { end - self.transfer_ns } else { array_end };
+        OpTimes { start, array_start, array_end, out_start, end }
+    }
+
+    /// The phases of an operation that waits for nothing, on a lower page.
+    pub fn whole(&self, class: OpClass) -> OpTimes {
+        self.times(class, 0, self.of(class).whole_ns)
+    }
+
+    /// The phases up to `now` of an operation under way on a die at this stage, whose bus will be free at `bus_free_at`.
+    pub(crate) fn times_until(
+        &self,
+        now: Nanos,
+        class: OpClass,
+        start: Nanos,
+        stage: OpStage,
+        bus_free_at: Nanos,
+    ) -> OpTimes {
+        let course = self.of(class);
+        let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
+        let out_start = match stage {
+            OpStage::DataWait => now,
+            OpStage::Out => bus_free_at - self.transfer_ns,
+            OpStage::Idle | OpStage::Array | OpStage::Reading => array_end,
+        };
+        let until_now = |t: Nanos| t.min(now);
+        OpTimes {
+            start,
+            array_start: until_now(array_start),
+            array_end: until_now(array_end),
+            out_start: until_now(out_start),
+            end: now,
+        }
+    }
+}
+
+fn course(class: OpClass, t: &Timing) -> Course {
+    let (kind, OpStates { bus, array, last }) = (class.kind, OpStates::of(class));
+    let in_ns = if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
+    let array_start_ns = t.command_ns + in_ns;
+    let (event, array_ns, more_ns) = match kind {
+        OpKind::Read | OpKind::Copy => (EventKind::Read, t.read_ns, t.page_transfer_ns),
+        OpKind::SpareRead => (EventKind::Read, t.read_ns, 0),
+        OpKind::Program => (EventKind::Program, t.program_ns, 0),
+        OpKind::Erase => (EventKind::Other, t.erase_ns, 0),
+        OpKind::Copyback => (EventKind::Other, t.read_ns, t.program_ns),
+    };
+    let array_end_ns = array_start_ns + array_ns;
+    let whole_ns = array_end_ns + more_ns;
+    let reads = matches!(kind, OpKind::Read | OpKind::Copy);
+    let programs = matches!(kind, OpKind::Program | OpKind::Copyback);
+    Course {
+        bus,
+        array,
+        last,
+        moves_data: !matches!(kind, OpKind::Erase | OpKind::SpareRead),
+        array_start_ns,
+        array_end_ns,
+        event_ns: if reads { array_end_ns } else { whole_ns },
+        whole_ns,
+        upper_ns: if programs { t.program_upper_ns.map_or(0, |ns| ns - t.program_ns) } else { 0 },
+        stage: if reads { OpStage::Reading } else { OpStage::Array },
+        event,
+    }
+}

@@ -1,0 +1,157 @@
+//! `[device]`: the settings of a drive's flash and of its link.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::reserve::Reserves;
+use flashwatt_base::units::Nanos;
+
+/// The drive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Device {
+    /// The preset it was laid over, if any.
+    pub preset: Option<String>,
+    /// One line about it.
+    pub description: String,
+    /// Channels, ≥ 1.
+    pub channels: u32,
+    /// Dies per channel, 1..=64.
+    pub ways: u32,
+    /// Planes per die, ≥ 1.
+    pub planes: u32,
+    /// Erase blocks per plane.
+    pub blocks_per_plane: u32,
+    /// Pages per erase block, 2..=65535.
+    pub pages_per_block: u32,
+    /// Bytes per page: a power of two ≥ 512.
+    pub page_bytes: u32,
+    /// Bytes that the host sees: a whole number of pages.
+    pub logical_bytes: u64,
+    /// (physical − logical) / physical, as it came out.
+    pub spare_fraction: f64,
+    /// (physical − logical) / logical, as it came out.
+    pub op_ratio: f64,
+    /// The same as it was asked for, if whole blocks of every plane made it notably different.
+    #[serde(skip)]
+    pub asked_op_ratio: Option<f64>,
+    /// How layers that map blocks lay logical pages out over the dies.
+    #[serde(default, skip_serializing_if = "BlockStripe::is_default")]
+    pub block_stripe: BlockStripe,
+    /// Blocks of each die that are kept for a purpose of the drive's own.
+    #[serde(flatten)]
+    pub reserves: Reserves,
+    /// Its share of the drive that was configured, if that was scaled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// Timing.
+    pub timing: Timing,
+    /// The host's link.
+    pub host_link: HostLink,
+    /// Rules of the NAND.
+    pub nand: Nand,
+}
+
+/// How layers that map blocks lay logical pages out over the dies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockStripe {
+    /// A logical block holds consecutive pages. Its neighbour lies on the next die.
+    #[default]
+    Block,
+    /// Consecutive pages go round the dies, channels first. A logical block holds every n-th page, n the number of dies.
+    Page,
+}
+
+impl BlockStripe {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Timing of the flash array and its buses, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// tR.
+    pub read_ns: Nanos,
+    /// tPROG.
+    pub program_ns: Nanos,
+    /// tPROG of upper pages (every other page of a block, from its second one on), > `program_ns`; `None`: no difference.
+    #[serde(default)]
+    pub program_upper_ns: Option<Nanos>,
+    /// tBERS.
+    pub erase_ns: Nanos,
+    /// Command time on the bus.
+    pub command_ns: Nanos,
+    /// One page's data over the bus; the way switch delay as well.
+    pub page_transfer_ns: Nanos,
+    /// Channel switch delay.
+    pub channel_switch_ns: Nanos,
+}
+
+/// The host's link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostLink {
+    /// 10^6 bytes/s; `None`: takes no time.
+    pub bandwidth_mb_s: Option<f64>,
+    /// Per command, in nanoseconds.
+    pub command_ns: Nanos,
+    /// Requests that the device accepts at a time, ≥ 1.
+    pub queue_depth: u32,
+}
+
+/// Rules of the NAND.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Nand {
+    /// Order of programs in a block.
+    pub program_order: ProgramOrder,
+    /// Copies within a die without the bus.
+    pub copyback: bool,
+    /// Program/erase cycles that a block endures; none if unknown. For the report only.
+    pub rated_cycles: Option<u32>,
+    /// Whether two pages share cells, and what is done for them; none if each page has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paired_pages: Option<PairedPages>,
+    /// Longest time in ns for which the acknowledgement of a write to a lower page is held; none if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_ack_max_ns: Option<Nanos>,
+    /// Bytes of a page's spare area for what a recovery from a power cut reads there; none if there is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare_bytes: Option<u32>,
+}
+
+/// What is done for pages that share cells with another one, which a power cut during its program spoils.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PairedPages {
+    /// Nothing.
+    Unprotected,
+    /// A lower page with data that counts is copied to a block kept for that, before its upper page is programmed.
+    Backup,
+    /// A write to a lower page is acknowledged when its upper page is programmed as well, or after a time. Then the lower page is copied
+    /// before the upper one is programmed.
+    HoldAck,
+}
+
+/// Blocks of each die that are kept for backups. Choice: one takes them while another one is erased, and one may hold what a
+/// recovery from a power cut has yet to bring back.
+const BACKUP_BLOCKS: u32 = 3;
+
+impl PairedPages {
+    /// Blocks of each die that are kept for backups of lower pages.
+    pub fn backup_blocks(self) -> u32 {
+        match self {
+            PairedPages::Unprotected => 0,
+            PairedPages::Backup | PairedPages::HoldAck => BACKUP_BLOCKS,
+        }
+    }
+}
+
+/// In which order the pages of a block may be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgramOrder {
+    /// Ascending; gaps are allowed.
+    Ascending,
+    /// Any, as the small-block SLC of the older papers did.
+    Any,
+}

@@ -1,0 +1,337 @@
+//! Observers of a run. The engine is compiled once for each type of observer, so an observer that does nothing costs
+//! nothing.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use crate::cache::write_buffer::Bytes;
+use crate::drive::firmware::Firmware;
+use crate::energy::ledger::OpTimes;
+use crate::nand::operation::{Cause, OpKind};
+use crate::nand::{Array, FlashAddress};
+use crate::recovery::journal::JournalRecord;
+use crate::recovery::log::LogPage;
+use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
+use flashwatt_core::connector::{Extent, RequestKind};
+use flashwatt_core::energy::Series;
+use flashwatt_core::energy::series::Recorder;
+
+/// A flash operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpFacts {
+    /// Its plan number: numbers rise in the order of planning.
+    pub seq: u64,
+    /// Its kind.
+    pub kind: OpKind,
+    /// Its cause.
+    pub cause: Cause,
+    /// The page; for an erase, the first page of the block.
+    pub at: FlashAddress,
+    /// The source page of a copyback; for the read of a copy, the page that its data will be programmed to.
+    pub other: FlashAddress,
+    /// The request it belongs to; none for background work.
+    pub request: RequestId,
+    /// The block whose data the program makes obsolete.
+    pub replaces: BlockId,
+}
+
+impl OpFacts {
+    /// Is this the first half of a copy? The second half is a program of page `other`, under the same number.
+    pub fn turns_into_program(&self) -> bool {
+        self.kind == OpKind::Read && self.other.block.is_some()
+    }
+}
+
+/// An operation that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct OpRecord<'a> {
+    /// The operation.
+    pub op: OpFacts,
+    /// The times of its phases.
+    pub times: &'a OpTimes,
+}
+
+/// A request that has completed.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestRecord {
+    /// Its id in the drive, which a later request may get.
+    pub id: RequestId,
+    /// What it asks for.
+    pub kind: RequestKind,
+    /// Whether it is a write that asked for completion on flash (FUA).
+    pub fua: bool,
+    /// Time at which it entered the device, in ns.
+    pub admitted_ns: Nanos,
+    /// Time at which it completed, in ns.
+    pub end_ns: Nanos,
+    /// Map look-ups and updates for it.
+    pub map_accesses: u32,
+    /// Bytes over the host interface.
+    pub bytes: u64,
+}
+
+/// The purpose of a plan.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'a> {
+    /// The host reads these extents.
+    Read(&'a [Extent]),
+    /// A request of the host writes these pages, as far as they find room.
+    Write(RequestId, Extent),
+    /// These entries of the write buffer go to flash.
+    Destage(&'a [EntryId]),
+    /// A request of the host trims these pages.
+    Trim(RequestId, Extent),
+    /// These pages of the recovery log are programmed, one by each operation. The number: bytes of the checkpoint of their area.
+    Log(&'a [LogPage], u128),
+    /// These pages (their first addresses) are backed up, one by each operation.
+    Backup(&'a [Ppn]),
+    /// After a power cut, a unit with a version of it comes back from its backup.
+    Restore(Lpn, u64),
+    /// These records are programmed onto a page of the journal.
+    Journal(&'a [JournalRecord]),
+    /// Background work.
+    Background,
+}
+
+/// An event of the write buffer.
+#[derive(Clone, Debug)]
+pub enum BufferEvent {
+    /// A request of the host writes these bytes of a unit into an entry.
+    Write(RequestId, EntryId, Lpn, Bytes),
+    /// The host reads these bytes of a unit from an entry.
+    Read(EntryId, Lpn, Bytes),
+    /// The content of the buffer for this unit is void, unless its program is under way.
+    Trim(Lpn),
+    /// An entry is on flash, and leaves the buffer.
+    Programmed(EntryId),
+}
+
+/// An observer of everything that ends.
+pub trait Probe {
+    /// Whether a run with this observer can record power over time.
+    type Recorder: Recorder;
+
+    /// Whether the power of a drive with this observer can be cut. Other drives are compiled without recovery.
+    const CAN_BE_CUT: bool = false;
+
+    /// A plan has been made. Its operations get the plan numbers after those of the previous plan.
+    #[inline(always)]
+    fn planned(&mut self, _purpose: Purpose, _brain: &Firmware) {}
+
+    /// An event in the write buffer.
+    #[inline(always)]
+    fn buffer(&mut self, _now: Nanos, _event: &BufferEvent) {}
+
+    /// After a power cut, an entry of the write buffer holds again what capacitors had brought to flash: this version of a unit.
+    fn taken_back(&mut self, _entry: EntryId, _lpn: Lpn, _version: u64) {}
+
+    /// All requested work is done, and the drive is at rest.
+    fn at_rest(&mut self, _brain: &Firmware, _array: &Array) {}
+
+    /// An operation has ended.
+    #[inline(always)]
+    fn op_ended(&mut self, _record: &OpRecord) {}
+
+    /// A request has completed.
+    #[inline(always)]
+    fn request_ended(&mut self, _record: &RequestRecord) {}
+
+    /// The map was looked up or changed this number of times, for a request or for background work.
+    #[inline(always)]
+    fn mapped(&mut self, _now: Nanos, _accesses: u32) {}
+
+    /// The counters have been restarted.
+    fn restarted(&mut self, _now: Nanos) {}
+
+    /// The measured window has ended; work under way continues.
+    fn drains(&mut self, _now: Nanos) {}
+
+    /// The run ends at this time.
+    fn finish(&mut self, _now: Nanos) {}
+}
+
+/// Observes nothing.
+impl Probe for () {
+    type Recorder = ();
+}
+
+/// Observes nothing, but allows a recording over time.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording;
+
+impl Probe for Recording {
+    type Recorder = Option<Box<Series>>;
+}
+
+/// Passes every event to both observers.
+impl<A: Probe, B: Probe> Probe for (A, B) {
+    type Recorder = Option<Box<Series>>;
+
+    const CAN_BE_CUT: bool = A::CAN_BE_CUT || B::CAN_BE_CUT;
+
+    #[inline(always)]
+    fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {
+        self.0.planned(purpose, firmware);
+        self.1.planned(purpose, firmware);
+    }
+
+    #[inline(always)]
+    fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
+        self.0.buffer(now, event);
+        self.1.buffer(now, event);
+    }
+
+    fn taken_back(&mut self, entry: EntryId, lpn: Lpn, version: u64) {
+        self.0.taken_back(entry, lpn, version);
+        self.1.taken_back(entry, lpn, version);
+    }
+
+    fn at_rest(&mut self, firmware: &Firmware, array: &Array) {
+        self.0.at_rest(firmware, array);
+        self.1.at_rest(firmware, array);
+    }
+
+    #[inline(always)]
+    fn op_ended(&mut self, record: &OpRecord) {
+        self.0.op_ended(record);
+        self.1.op_ended(record);
+    }
+
+    #[inline(always)]
+    fn request_ended(&mut self, record: &RequestRecord) {
+        self.0.request_ended(record);
+        self.1.request_ended(record);
+    }
+
+    #[inline(always)]
+    fn mapped(&mut self, now: Nanos, accesses: u32) {
+        self.0.mapped(now, accesses);
+        self.1.mapped(now, accesses);
+    }
+
+    fn restarted(&mut self, now: Nanos) {
+        self.0.restarted(now);
+        self.1.restarted(now);
+    }
+
+    fn drains(&mut self, now: Nanos) {
+        self.0.drains(now);
+        self.1.drains(now);
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        self.0.finish(now);
+        self.1.finish(now);
+    }
+}
+
+/// Writes the operation log: one line of CSV for each flash operation and each request, in the order of their ends.
+///
+/// Columns: `record` (an operation's kind, or `request`), `cause` (or `read`, `write`, `trim`, `flush`), `die`, `block`,
+/// `page` (in its block), `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`, `map_accesses`, `bytes`.
+/// An operation holds the bus from `start_ns` to `array_start_ns`, works in the array until `array_end_ns`, waits until
+/// `out_start_ns`, and moves data out until `end_ns`; a copyback programs from `array_end_ns` on. Columns that a record
+/// does not have are empty. Further lines have a `start_ns` only: `window`, where the counters begin anew; `drain`, where
+/// the measured window ends; `end` (an `end_ns`); `map`, `map_accesses` of it for a request or for background work; and
+/// `buffer`, `bytes` of a write into the write buffer (`cause` `write`) or of a read from it (`read`): they pass DRAM, whose
+/// rule `per_op` asks for ⌈bytes · page_data_ns / page_bytes⌉ for each such line. The programs that take entries to flash are
+/// operations like any other, and their data passes DRAM once more.
+pub struct OpLog<W: Write> {
+    out: W,
+    error: Option<std::io::Error>,
+}
+
+/// The line of column names.
+const HEADER: &str =
+    "record,cause,die,block,page,start_ns,array_start_ns,array_end_ns,out_start_ns,end_ns,map_accesses,bytes";
+
+/// Whether a file is an operation log, by its line of column names.
+pub fn is_op_log(path: &Path) -> bool {
+    let mut begin = [0; HEADER.len() + 1];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin[..HEADER.len()] == *HEADER.as_bytes() && begin[HEADER.len()] == b'\n'
+}
+
+impl<W: Write> OpLog<W> {
+    /// A log written to `out`.
+    pub fn new(out: W) -> Self {
+        let mut log = OpLog { out, error: None };
+        log.line(format_args!("{HEADER}"));
+        log
+    }
+
+    /// The first write error, if any.
+    pub fn take_error(&mut self) -> Option<std::io::Error> {
+        self.error.take()
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments) {
+        if self.error.is_none()
+            && let Err(error) = writeln!(self.out, "{line}")
+        {
+            self.error = Some(error);
+        }
+    }
+}
+
+impl<W: Write> Probe for OpLog<W> {
+    type Recorder = Option<Box<Series>>;
+
+    fn op_ended(&mut self, record: &OpRecord) {
+        let (op, t) = (record.op, record.times);
+        let (array_end, out_start) = match op.kind {
+            OpKind::Read | OpKind::Copy => (t.array_end, t.out_start),
+            OpKind::Copyback => (t.array_end, t.end),
+            OpKind::Program | OpKind::Erase | OpKind::SpareRead => (t.end, t.end),
+        };
+        self.line(format_args!(
+            "{},{},{},{},{},{},{},{},{},{},,",
+            op.kind.name(),
+            op.cause.name(),
+            op.at.die,
+            op.at.block,
+            op.at.page,
+            t.start,
+            t.array_start,
+            array_end,
+            out_start,
+            t.end
+        ));
+    }
+
+    fn request_ended(&mut self, r: &RequestRecord) {
+        let kind = r.kind.name();
+        self.line(format_args!("request,{kind},,,,{},,,,{},{},{}", r.admitted_ns, r.end_ns, r.map_accesses, r.bytes));
+    }
+
+    fn mapped(&mut self, now: Nanos, accesses: u32) {
+        if accesses > 0 {
+            self.line(format_args!("map,,,,,{now},,,,,{accesses},"));
+        }
+    }
+
+    fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
+        let (cause, bytes) = match event {
+            BufferEvent::Write(_, _, _, bytes) => ("write", bytes),
+            BufferEvent::Read(_, _, bytes) => ("read", bytes),
+            BufferEvent::Trim(_) | BufferEvent::Programmed(_) => return,
+        };
+        self.line(format_args!("buffer,{cause},,,,{now},,,,,,{}", bytes.len()));
+    }
+
+    fn restarted(&mut self, now: Nanos) {
+        self.line(format_args!("window,,,,,{now},,,,,,"));
+    }
+
+    fn drains(&mut self, now: Nanos) {
+        self.line(format_args!("drain,,,,,{now},,,,,,"));
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        self.line(format_args!("end,,,,,,,,,{now},,"));
+        if let Err(error) = self.out.flush() {
+            self.error.get_or_insert(error);
+        }
+    }
+}
