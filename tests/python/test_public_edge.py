@@ -48,4 +48,19 @@ def test_a_program_cannot_name_the_array(tmp_path: Path) -> None:
         "use flashwatt::nand::Array;\n"
         "fn main() { let _: fn(&Array) -> u32 = |array| array.erases(flashwatt::units::BlockId(5000)); }\n"
     )
-    assert "cannot find `nand` in `flashwatt`" in messages(program, tmp_path / "made.rmeta")
+    assert "unresolved import `flashwatt::nand`" in messages(program, tmp_path / "made.rmeta")
+
+
+@pytest.mark.parametrize(("depends", "checked"), [(("flashwatt",), False), (("flashwatt", "flashwatt-ssd"), True)])
+def test_who_reaches_the_tables_gets_them_checked(tmp_path: Path, depends: tuple[str, ...], checked: bool) -> None:
+    """The inner crates check every index by default, and cargo unites the features that programs ask for."""
+    needs = "".join(f'{name} = {{ path = "{ROOT / "crates" / name}" }}\n' for name in depends)
+    package = '[package]\nname = "user"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n[dependencies]\n'
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/lib.rs").touch()
+    (tmp_path / "Cargo.toml").write_text(package + needs)
+    (tmp_path / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())
+    command = ["cargo", "tree", "--offline", "--edges", "normal", "--format", "{p} {f}"]
+    listed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    (base,) = {line for line in re.findall(r"flashwatt-base .*", listed) if "(*)" not in line}
+    assert base.endswith(" checked") == checked
