@@ -55,6 +55,11 @@ impl<T: Clone + PartialEq> Shared<T> {
         self.len
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The element at a place, if there is one.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&T> {

@@ -68,7 +68,7 @@ pub enum OriginKind {
     File,
     /// A process of a trace or of a model.
     Process,
-    /// A number that the user of a [`crate::Drive`] gave to requests.
+    /// A number that the user of a drive gave to requests.
     Number,
 }
 

@@ -1,4 +1,4 @@
-//! Steps of a simulation that its caller drives: the engine of [`crate::Drive`].
+//! Steps of a simulation that its caller drives: the engine of a drive under the control of a program.
 
 use super::outcome::{End, Outcome};
 use super::settings::Span;
