@@ -19,7 +19,7 @@
 //! kind. Forced writes are writes, where the kernel sends them past the scheduler. Trims are not merged.
 
 use super::{Choice, Cx, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, joins, time_ms};
-use crate::merging::Side;
+use crate::pool::merging::Side;
 use crate::pool::{Fifo, Pool, Rq, RqId};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::RequestKind;

@@ -3,15 +3,15 @@
 //! A scheduler holds the queued requests in lists of its own and gives one when the device can take it. To add one, write
 //! a file and a line in [`REGISTRY`].
 
-use super::counters::Counters;
-use super::merging::Side;
-use super::pool::{Pool, Rq, RqId};
+use crate::figures::counters::Counters;
+use crate::pool::merging::Side;
+use crate::pool::{Pool, Rq, RqId};
 pub use flashwatt_base::registry::Parameters;
 use flashwatt_base::registry::{Entry, registry};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{PriorityClass, Request};
 
-pub use super::merging::joins;
+pub use crate::pool::merging::joins;
 
 /// Chooses the next request.
 ///

@@ -11,7 +11,7 @@
 //! may take the tag first.
 
 use super::{Choice, Cx, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, joins};
-use crate::merging::Side;
+use crate::pool::merging::Side;
 use crate::pool::{Fifo, RqId};
 
 /// The registry line.

@@ -36,13 +36,13 @@ impl Depths {
     }
 
     /// Forgets everything and begins at `now`.
-    pub(super) fn restart(&mut self, now: Nanos) {
+    pub(crate) fn restart(&mut self, now: Nanos) {
         self.start_ns = now;
         self.bins.clear();
     }
 
     /// Books a time with constant numbers of requests.
-    pub(super) fn pass(&mut self, mut from: Nanos, until: Nanos, counts: [u32; 2]) {
+    pub(crate) fn pass(&mut self, mut from: Nanos, until: Nanos, counts: [u32; 2]) {
         while from < until {
             let mut bin = ((from - self.start_ns) / self.interval_ns) as usize;
             if self.merge_at.is_some_and(|at| bin >= at) {
@@ -67,7 +67,7 @@ impl Depths {
     }
 
     /// The series until `now`.
-    pub(super) fn series(&self, now: Nanos) -> DepthSeries {
+    pub(crate) fn series(&self, now: Nanos) -> DepthSeries {
         let length = |bin: usize| {
             let start = self.start_ns + bin as u64 * self.interval_ns;
             (start.saturating_add(self.interval_ns).min(now) - start).max(1) as f64

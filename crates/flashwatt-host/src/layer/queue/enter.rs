@@ -2,8 +2,8 @@
 
 use super::{INSTANT, Io, Queue, is_split, moved_sectors};
 use crate::figures::kind;
+use crate::layer::settings::FlushRule;
 use crate::pool::{Rq, RqId};
-use crate::settings::FlushRule;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::connector::{Request, RequestKind, Tag};
 

@@ -8,13 +8,12 @@
 
 use std::collections::VecDeque;
 
-use super::depths::Depths;
-use super::figures::HostFigures;
 use super::fullness::{Places, Waiters};
-use super::merging::Ends;
-use super::pool::{Pool, RqId};
-use super::sched::{Cx, Merging, Parameters, Passing, Scheduler, Setup};
 use super::settings::{FlushRule, Host, Merges, Plug};
+use crate::figures::{Depths, HostFigures};
+use crate::pool::merging::Ends;
+use crate::pool::{Pool, RqId};
+use crate::sched::{Cx, Merging, Parameters, Passing, Scheduler, Setup};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::stats::Histogram;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};

@@ -1,7 +1,7 @@
 //! The figures of a window, and the time that it books.
 
 use super::{PASSED, Queue, Unqueued};
-use crate::depths::Depths;
+use crate::figures::Depths;
 use crate::figures::HostFigures;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::AtEnd;

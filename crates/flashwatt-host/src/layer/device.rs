@@ -2,10 +2,9 @@
 
 use std::hint::cold_path;
 
-use super::depths::Depths;
-use super::figures::Hosted;
 use super::queue::Queue;
 use super::settings::Host;
+use crate::figures::{Depths, Hosted};
 use flashwatt_base::error::{Error, Fault, nearest};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{

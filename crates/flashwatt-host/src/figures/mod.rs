@@ -1,7 +1,11 @@
 //! The figures of the block layer in a window.
 
-use super::counters::Counters;
-use super::depths::DepthSeries;
+pub mod counters;
+mod depths;
+
+use counters::Counters;
+pub use depths::{DepthSeries, Depths};
+
 use flashwatt_base::stats::Histogram;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::RequestKind;
@@ -86,7 +90,7 @@ pub struct KindFigures {
 
 /// The index of a kind in [`HostFigures::kinds`].
 #[inline(always)]
-pub(super) fn kind(kind: RequestKind) -> usize {
+pub(crate) fn kind(kind: RequestKind) -> usize {
     match kind {
         RequestKind::Read => 0,
         RequestKind::Write => 1,
@@ -100,7 +104,7 @@ const PROCESSES_MAX: usize = 1024;
 impl HostFigures {
     /// A request of a process waited so long in the queue.
     #[inline(always)]
-    pub(super) fn waited(&mut self, process: usize, ns: Nanos) {
+    pub(crate) fn waited(&mut self, process: usize, ns: Nanos) {
         match self.longest_ns.get_mut(process) {
             Some(longest) => *longest = ns.max(*longest),
             None => self.waited_first(process, ns),
@@ -117,7 +121,7 @@ impl HostFigures {
 
     /// A process has requests, and this many sectors of them have been read or written.
     #[inline(always)]
-    pub(super) fn moved(&mut self, process: u16, sectors: u64) {
+    pub(crate) fn moved(&mut self, process: u16, sectors: u64) {
         match self.moved_sectors.get_mut(usize::from(process)) {
             Some(Some(sum)) => *sum += sectors,
             _ => self.moved_first(process, sectors),

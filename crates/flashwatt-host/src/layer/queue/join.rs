@@ -1,7 +1,7 @@
 //! A piece joins a queued request, and two queued requests become one.
 
 use super::Queue;
-use crate::merging::{Side, are_one, is_mergeable, joins};
+use crate::pool::merging::{Side, are_one, is_mergeable, joins};
 use crate::pool::{Rq, RqId};
 use crate::sched::{Front, Merging};
 use flashwatt_base::units::Nanos;

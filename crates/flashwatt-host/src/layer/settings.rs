@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::sched;
+use crate::sched;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::connector::{OriginName, Priority};
 

@@ -1,6 +1,6 @@
 //! Which requests can be one, and where to find them.
 
-use super::pool::{Pool, Rq, RqId};
+use super::requests::{Pool, Rq, RqId};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_core::connector::RequestKind;
 
@@ -31,7 +31,7 @@ pub fn joins(queued: &Rq, piece: &Rq, max_sectors: u64) -> Option<Side> {
 
 /// Whether a request can be merged with others at all.
 #[inline(always)]
-pub(super) fn is_mergeable(rq: &Rq) -> bool {
+pub(crate) fn is_mergeable(rq: &Rq) -> bool {
     matches!(rq.kind, RequestKind::Read | RequestKind::Write) && !rq.fua
 }
 
@@ -39,7 +39,7 @@ pub(super) fn is_mergeable(rq: &Rq) -> bool {
 ///
 /// These are chains of the requests whose keys hash alike, the newest first. There are few of them and they come and go with
 /// every request, which is why this is no general map.
-pub(super) struct Ends {
+pub(crate) struct Ends {
     /// By hash: the first requests of a chain by first sector, and of one by end.
     heads: FlatTable<[u32; 2]>,
     /// By number of the request.
@@ -141,6 +141,6 @@ fn key(sector: u64, kind: RequestKind) -> u64 {
 }
 
 /// Whether two queued requests can be one: the second begins where the first ends.
-pub(super) fn are_one(first: RqId, second: RqId, max_sectors: u64, pool: &Pool) -> bool {
+pub(crate) fn are_one(first: RqId, second: RqId, max_sectors: u64, pool: &Pool) -> bool {
     first != second && joins(&pool[first], &pool[second], max_sectors) == Some(Side::Back)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::pool::{Pool, RqId};
-use super::sched::Generation;
 use super::settings::Host;
+use crate::pool::{Pool, RqId};
+use crate::sched::Generation;
 
 /// How many requests there may be, and how many there are.
 #[derive(Debug)]
