@@ -1,7 +1,7 @@
 //! Arrival times of requests: a closed loop; or an open loop of groups with gaps between them, optionally in phases and
 //! on ticks.
 
-use crate::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases};
+use super::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases};
 use flashwatt_base::rng::Rng;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::Next;

@@ -1,6 +1,6 @@
 //! The kind and the length of a request.
 
-use crate::settings::{Size, Sizes};
+use super::settings::{Size, Sizes};
 use flashwatt_base::rng::Rng;
 use flashwatt_core::connector::RequestKind;
 

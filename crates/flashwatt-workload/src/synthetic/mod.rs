@@ -11,7 +11,6 @@
 
 use std::borrow::Cow;
 
-use crate::settings::{self, Arrivals};
 use flashwatt_base::error::Error;
 use flashwatt_base::registry::{Entry, Param, find, registry};
 use flashwatt_base::rng::Rng;
@@ -23,6 +22,7 @@ mod mix;
 mod permutation;
 mod processes;
 mod region;
+pub(crate) mod settings;
 #[cfg(test)]
 mod tests;
 mod zones;
@@ -33,6 +33,7 @@ pub(crate) use pareto::Pareto;
 pub(crate) use permutation::Permutation;
 use processes::{Dealt, Loops};
 pub use region::Region;
+use settings::Arrivals;
 pub use uniform::Uniform;
 pub(crate) use zipf::Zipf;
 pub(crate) use zones::Zones;

@@ -4,8 +4,8 @@
 //! that is served sooner sends more. An open loop has the same requests at the same times as one process has; they are dealt to
 //! the processes, and one that goes on where a process's last one ended is that process's.
 
+use super::settings;
 use super::{Drawn, Mix, Places, Source, Synthetic};
-use crate::settings;
 use flashwatt_base::error::Error;
 use flashwatt_base::rng::Rng;
 use flashwatt_base::units::Nanos;

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
+use super::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases, Size, Sizes};
 use super::*;
-use crate::settings::{Arrivals, Gap, Group, Law, OpenLoop, Phases, Size, Sizes};
 
 /// A completion. These workloads do not look at its tag.
 const DONE: Completion = Completion::done(Tag(0));

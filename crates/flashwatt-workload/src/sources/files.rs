@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::fio::{FioOnFiles, from_environment, read};
+use crate::fio::{FioOnFiles, from_environment, read};
 use flashwatt_base::error::{Error, Fault};
 use flashwatt_base::progress::Progress;
 use flashwatt_base::registry::{Entry, Parameters};
