@@ -8,9 +8,7 @@ What is left, and why:
 
 - `config`: raw settings derive the schema, the schema lists presets, and presets are parsed as raw settings.
 - `energy`: meter, series and windows are one machine in ten files.
-- `files`: the trait `FileSystem` gets a context, which holds the file system and the cache.
 - `kernel`: the loop `Sim` is one type in four files; completed requests hold those of each origin, which are such.
-- `workload`: settings name the registered models, and each model takes its settings.
 """
 
 from __future__ import annotations

@@ -9,40 +9,30 @@
 //! ```
 //!
 //! A thread's operation runs until it needs a page that is not there. Then it waits for the request that brings it, and is tried
-//! again: [`system`] states the rule. The flusher ([`flusher`]) writes dirty pages back, as the kernel's does.
+//! again: [`system`] states the rule. The flusher (`vfs/flusher.rs`) writes dirty pages back, as the kernel's does.
+//!
+//! The rooms, each of which imports only from those before it: `operation` (what threads ask), `disk` (blocks, pages, requests), `check`
+//! (second accounts), [`cache`], [`system`] (the interface of a file system), [`systems`] (file systems), [`program`] (filebench's language),
+//! [`settings`], `vfs` (operations carried out), `workload`.
 
-mod aged;
 pub mod cache;
-mod context;
-mod direct;
-mod figures;
-mod flusher;
-mod image;
-mod io;
-mod kept;
-mod lay_down;
+mod check;
+mod disk;
 mod operation;
-mod processors;
 pub mod program;
 pub mod settings;
-mod shadow;
-mod source;
 pub mod system;
 pub mod systems;
-mod tasks;
 #[cfg(test)]
 mod tests;
-mod threads;
 mod vfs;
 mod workload;
 
-pub use aged::History;
-pub use context::Cx;
-pub use figures::{Cause, FileFigures, FlowFigures, IoFigures};
-pub use image::Image;
-pub use kept::{FilesFound, Found};
-pub use lay_down::NoRoom;
-pub use operation::{DirId, FileId, FileOp, Mode, OpError, OpKind, Step};
+pub use check::{FilesFound, Found};
+pub use disk::{Cause, IoFigures};
+pub use operation::{
+    DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadId, ThreadSpec, Tree,
+};
 pub use settings::Aged;
-pub use source::{FileSpec, Flow, Source, ThreadId, ThreadSpec, Tree};
-pub use workload::{Disk, End, FileWorkload};
+pub use vfs::{History, NoRoom};
+pub use workload::{Disk, End, FileFigures, FileWorkload, FlowFigures, Image};

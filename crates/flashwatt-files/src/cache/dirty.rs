@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::system::{Owner, PageKey};
+use crate::disk::{Owner, PageKey};
 use flashwatt_base::units::Nanos;
 
 /// The time of an owner whose turn it is: no entry of the order has it.

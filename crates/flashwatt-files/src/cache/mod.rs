@@ -10,16 +10,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use dirty::Dirty;
 
-use super::io::IoId;
-use super::kept::Kept;
-use super::shadow::Shadow;
-use super::system::{Owner, PageKey};
+use crate::check::{Kept, Shadow};
+use crate::disk::{IoId, Owner, PageId, PageKey};
 use flashwatt_base::list::{Links, List};
 use flashwatt_base::units::Nanos;
-
-/// The number of a page in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageId(u32);
 
 /// A page in memory.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::draw::Quantity;
 use super::script::Quit;
-use crate::operation::Mode;
-use crate::source::Flow;
+use crate::operation::{Flow, Mode};
 
 /// "None": no file set, no index.
 pub(super) const NONE: u32 = u32::MAX;

@@ -10,7 +10,7 @@ use super::script::{Block, ProcessBlock, Script, ThreadBlock};
 use super::sets::PlannedSet;
 use super::values::{Valued, Values};
 use super::waits::Semaphore;
-use crate::source::ThreadSpec;
+use crate::operation::ThreadSpec;
 use flashwatt_base::error::Fault;
 use flashwatt_base::settings::unknown_name;
 

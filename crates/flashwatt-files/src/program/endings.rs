@@ -3,8 +3,7 @@
 use super::code::{Action, Code};
 use super::state::State;
 use super::thread::{Fd, Out};
-use crate::operation::{FileOp, OpError, OpKind};
-use crate::source::ThreadId;
+use crate::operation::{FileOp, OpError, OpKind, ThreadId};
 
 impl State {
     /// An operation of a thread has ended.

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 
 use super::bits::Bits;
-use crate::operation::FileId;
-use crate::source::ThreadId;
+use crate::operation::{FileId, ThreadId};
 
 /// A file of a file set.
 #[derive(Clone, Debug)]

@@ -7,8 +7,7 @@ use super::draw::Quantity;
 use super::script::{Block, ThreadBlock};
 use super::sets::PlannedSet;
 use super::values::{Valued, Values};
-use crate::operation::Mode;
-use crate::source::Flow;
+use crate::operation::{Flow, Mode};
 use flashwatt_base::error::Fault;
 use flashwatt_base::settings::unknown_name;
 

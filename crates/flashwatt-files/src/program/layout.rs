@@ -3,8 +3,7 @@
 use super::bits::Bits;
 use super::draw::{Quantity, Shape};
 use super::fileset::{Entry, FileSet};
-use crate::operation::{DirId, FileId};
-use crate::source::{FileSpec, Tree};
+use crate::operation::{DirId, FileId, FileSpec, Tree};
 use flashwatt_base::rng::Rng;
 
 /// What a program says of a file set.

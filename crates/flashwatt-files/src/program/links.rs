@@ -5,7 +5,7 @@ use super::flowops::{Compiler, Link};
 use super::script::{Block, ThreadBlock};
 use super::values::Valued;
 use super::waits::Semaphore;
-use crate::source::ThreadSpec;
+use crate::operation::ThreadSpec;
 use flashwatt_base::error::Fault;
 use flashwatt_base::settings::unknown_name;
 

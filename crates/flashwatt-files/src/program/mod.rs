@@ -90,8 +90,7 @@ use state::State;
 use values::Values;
 pub use words::FLOWOPS;
 
-use super::operation::{FileOp, OpError, Step};
-use super::source::{Flow, Source, ThreadId, ThreadSpec, Tree};
+use crate::operation::{FileOp, Flow, OpError, Source, Step, ThreadId, ThreadSpec, Tree};
 use flashwatt_base::error::{Error, Fault, Place};
 use flashwatt_base::rng::Rng;
 use flashwatt_base::settings::unknown_name;

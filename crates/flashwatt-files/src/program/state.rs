@@ -7,8 +7,7 @@ use super::fileset::Files;
 use super::script::Quit;
 use super::thread::{Counter, Helper, Thread};
 use super::waits::{Events, Semaphore};
-use crate::operation::Step;
-use crate::source::ThreadId;
+use crate::operation::{Step, ThreadId};
 use flashwatt_base::rng::Rng;
 use flashwatt_base::units::Nanos;
 

@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::code::{Code, Flowop, NONE, Unit};
 use super::state::{State, Turn};
 use super::thread::Counter;
-use crate::operation::Step;
-use crate::source::ThreadId;
+use crate::operation::{Step, ThreadId};
 use flashwatt_base::units::Nanos;
 
 /// Bytes of a bwlimit's event.

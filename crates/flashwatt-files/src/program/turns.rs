@@ -4,8 +4,7 @@ use super::code::{Action, Code, Flowop, NONE};
 use super::fileset::{Pick, Want};
 use super::state::{State, Turn};
 use super::thread::{Fd, Out};
-use crate::operation::{FileOp, OpKind, Step};
-use crate::source::ThreadId;
+use crate::operation::{FileOp, OpKind, Step, ThreadId};
 use flashwatt_base::units::Nanos;
 
 impl State {

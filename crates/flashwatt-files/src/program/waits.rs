@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::source::ThreadId;
+use crate::operation::ThreadId;
 use flashwatt_base::units::Nanos;
 
 /// Seconds whose events are kept while no thread takes them; older ones are lost.

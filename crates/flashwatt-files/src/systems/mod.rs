@@ -1,6 +1,6 @@
 //! File systems: one file or folder each, and one line in [`REGISTRY`].
 
-use super::system::FileSystem;
+use crate::system::FileSystem;
 use flashwatt_base::error::Fault;
 use flashwatt_base::registry::{Entry, Parameters, registry};
 

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use crate::context::Cx;
 use crate::operation::{DirId, FileId};
-use crate::system::{Block, FileSystem, PageKey, Run, Sync, Tried, Usage};
+use crate::system::{Block, Cx, FileSystem, PageKey, Run, Sync, Tried, Usage};
 
 pub const FILE_BLOCKS: u32 = 1024;
 

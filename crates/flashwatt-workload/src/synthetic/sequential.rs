@@ -1,7 +1,7 @@
 //! Sequential places: each request starts where the one before ended, in one stream or in several that take turns.
 
-use super::{Model, Places, Region, Synthetic};
 use super::settings;
+use super::{Model, Places, Region, Synthetic};
 use flashwatt_base::registry::Param;
 use flashwatt_base::rng::Rng;
 use flashwatt_core::connector::RequestKind;

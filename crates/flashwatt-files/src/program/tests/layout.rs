@@ -111,7 +111,7 @@ fn a_seed_fixes_everything() {
 #[test]
 fn a_million_files_take_sixty_bytes_each() {
     let program = built_in("varmail", &[("nfiles", "1000000")], 1);
-    let tree = size_of::<crate::source::FileSpec>() * program.tree.files.capacity();
+    let tree = size_of::<crate::operation::FileSpec>() * program.tree.files.capacity();
     let own = size_of::<fileset::Entry>() * program.state.files.entries.capacity();
     let bits = 2 * 1_000_000 / 8 * 64 / 63;
     assert!((tree + own + bits) / 1_000_000 <= 60, "{tree} + {own} + {bits}");

@@ -40,9 +40,8 @@ use geometry::{FIRST_INODES, Geometry};
 use inode::Inode;
 
 use super::{Recipe, Registered};
-use crate::context::Cx;
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{BLOCK_BYTES, Block, FileSystem, PageKey, Stop, Tried};
+use crate::system::{BLOCK_BYTES, Block, Cx, FileSystem, PageKey, Stop, Tried};
 use flashwatt_base::error::Fault;
 use flashwatt_base::registry::{Param, Parameters};
 

@@ -7,9 +7,8 @@ use super::geometry::GROUP_BLOCKS;
 use super::inode::{Inode, PAGES_MAX, path};
 use super::pages::Touched;
 use super::{Ext2, ROOT_INODE, Who};
-use crate::context::Cx;
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{Block, FileSystem, PageKey, Run, Stop, Sync, Tried, Usage};
+use crate::system::{Block, Cx, FileSystem, PageKey, Run, Stop, Sync, Tried, Usage};
 use flashwatt_base::rng::splitmix64;
 
 /// The block of the superblock.

@@ -7,9 +7,8 @@ use super::geometry::GROUP_BLOCKS;
 use super::inode::{Inode, NODES_MAX, Node, has_the_same_leaf, path};
 use super::windows::Reservation;
 use super::{Ext2, Who};
-use crate::context::Cx;
 use crate::operation::OpError;
-use crate::system::{Block, Stop, Tried};
+use crate::system::{Block, Cx, Stop, Tried};
 
 /// Places of a group where processes begin files, by their numbers (ext2_find_near).
 const COLOURS: u32 = 16;

@@ -11,8 +11,7 @@ use super::meta::Meta;
 use super::segments::Frontier;
 use super::write::touch_translation;
 use super::{Lfs, Style};
-use crate::context::Cx;
-use crate::system::{Owner, PageKey, Tried};
+use crate::system::{Cx, Owner, PageKey, Tried};
 use flashwatt_base::units::Nanos;
 
 /// Time in ns between writes of a superblock of NILFS2 (NILFS_SB_FREQ).

@@ -6,9 +6,8 @@ use super::log::{LogId, summaries};
 use super::meta::Meta;
 use super::segments::Frontier;
 use super::{Lfs, Style};
-use crate::context::Cx;
-use crate::figures::Cause;
-use crate::system::{Block, PageKey, Ticket, Tried};
+use crate::disk::Cause;
+use crate::system::{Block, Cx, PageKey, Ticket, Tried};
 use flashwatt_base::units::Nanos;
 
 /// Blocks of a segment that are moved at a time.

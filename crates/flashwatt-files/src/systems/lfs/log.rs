@@ -6,8 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::context::Cx;
-use crate::system::{BLOCK_BYTES, PageKey, Ticket, Tried};
+use crate::system::{BLOCK_BYTES, Cx, PageKey, Ticket, Tried};
 
 /// The number of a log. Numbers ascend from 1.
 pub type LogId = u32;

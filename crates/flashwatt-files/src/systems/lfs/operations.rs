@@ -7,10 +7,9 @@ use super::segments::Frontier;
 use super::tree::{NOWHERE, is_block};
 use super::write::touch_translation;
 use super::{Lfs, Style};
-use crate::context::Cx;
-use crate::figures::Cause;
+use crate::disk::Cause;
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{Block, FileSystem, Mounts, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
+use crate::system::{Block, Cx, FileSystem, Mounts, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 
 /// Pages that are written in one go. More are written in several, so that each finds clean segments.
 const BATCH_PAGES: usize = 1024;

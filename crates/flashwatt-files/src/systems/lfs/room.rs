@@ -3,9 +3,8 @@
 use super::Lfs;
 use super::log::summaries;
 use super::segments::Frontier;
-use crate::context::Cx;
 use crate::operation::OpError;
-use crate::system::{Stop, Tried};
+use crate::system::{Cx, Stop, Tried};
 
 impl Lfs {
     /// Blocks that new pages of files may use.

@@ -6,8 +6,7 @@ use super::segments::Frontier;
 use super::settings::TRANSLATIONS_PER_BLOCK;
 use super::tree::is_block;
 use super::{Lfs, Style};
-use crate::context::Cx;
-use crate::system::{Block, PageKey, Tried};
+use crate::system::{Block, Cx, PageKey, Tried};
 use flashwatt_base::units::Nanos;
 
 /// A part of a log that is in one segment.

@@ -12,11 +12,9 @@ use std::ops::Range;
 use super::geometry::Geometry;
 use super::{ENTRY, Ext2};
 use crate::cache::PageCache;
-use crate::context::Cx;
-use crate::figures::{Cause, IoFigures};
-use crate::io::{IoId, Ios};
+use crate::disk::{Cause, IoFigures, IoId, Ios};
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{BLOCK_BYTES, Block, FileSystem, Run, Stop, Tried};
+use crate::system::{BLOCK_BYTES, Block, Cx, FileSystem, Run, Stop, Tried};
 use flashwatt_base::registry::Parameters;
 use flashwatt_core::connector::{Origin, RequestKind};
 

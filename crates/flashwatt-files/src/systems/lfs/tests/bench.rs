@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::cache::PageCache;
-use crate::context::Cx;
-use crate::figures::{Cause, IoFigures};
-use crate::io::{IoId, Ios};
+use crate::check::Shadow;
+use crate::disk::{Cause, IoFigures, IoId, Ios};
 use crate::operation::{DirId, FileId, OpError};
-use crate::shadow::Shadow;
-use crate::system::{BLOCK_BYTES, Block, FileSystem, Owner, PageKey, Stop, Sync, Tried};
+use crate::system::{BLOCK_BYTES, Block, Cx, FileSystem, Owner, PageKey, Stop, Sync, Tried};
 use crate::systems::Registered;
 use crate::systems::lfs::{Lfs, Style, settings};
 use flashwatt_base::registry::Parameters;

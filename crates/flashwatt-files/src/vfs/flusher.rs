@@ -7,9 +7,9 @@
 //! (balance_dirty_pages). An inode that has changed is a dirty block of metadata at once; in the kernel it becomes one when the
 //! flusher comes to it.
 
-use super::figures::Cause;
-use super::system::{Owner, PageKey, Tried};
-use super::vfs::{Caller, Vfs};
+use super::{Caller, Vfs};
+use crate::disk::Cause;
+use crate::system::{Owner, PageKey, Tried};
 use flashwatt_base::units::Nanos;
 
 /// Pages of a batch, and of an owner in its turn (MAX_WRITEBACK_PAGES: 4 MiB).

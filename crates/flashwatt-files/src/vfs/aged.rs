@@ -5,15 +5,14 @@
 //! disk, and nothing in memory. The method is that of ageing by churn at a constant utilisation (Smith and Seltzer, *File system
 //! aging*, SIGMETRICS 1997), with random draws in place of a recorded history.
 
-use super::figures::Cause;
-use super::flusher::Flusher;
-use super::io::IoId;
-use super::lay_down::NoRoom;
-use super::operation::{DirId, FileId, FileOp, Mode, OpKind};
-use super::program::Shape;
-use super::settings::Aged;
-use super::system::{BLOCK_BYTES, Stop, Tried, Work};
-use super::vfs::{Caller, Doing, Vfs, Windows};
+use super::{Caller, Doing, Vfs, Windows};
+use crate::disk::{Cause, IoId};
+use crate::operation::{DirId, FileId, FileOp, Mode, OpKind};
+use crate::program::Shape;
+use crate::settings::Aged;
+use crate::system::{BLOCK_BYTES, Stop, Tried, Work};
+use crate::vfs::flusher::Flusher;
+use crate::vfs::lay_down::NoRoom;
 use flashwatt_base::progress::{Progress, Watch};
 use flashwatt_base::rng::Rng;
 
@@ -42,7 +41,7 @@ const CALLER: Caller = Caller { process: 1, now: 0, cause: Cause::Expired };
 ///
 /// # Errors
 /// The file system does not become that full, or the user stopped it.
-pub(super) fn age(vfs: &mut Vfs, history: History, first_dir: DirId) -> Result<(), NoRoom> {
+pub fn age(vfs: &mut Vfs, history: History, first_dir: DirId) -> Result<(), NoRoom> {
     let History { aged, seed, progress } = history;
     let free = vfs.system.usage().free_blocks;
     let blocks = (free as f64 * aged.fill_fraction) as u64;

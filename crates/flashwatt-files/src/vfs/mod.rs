@@ -1,19 +1,26 @@
 //! Operations on files, carried out on a file system and the page cache.
 
+mod aged;
+mod direct;
+mod flusher;
+mod lay_down;
+
 use std::ops::Range;
 
-use super::cache::read_ahead::{Plan, Window};
-use super::cache::{PageCache, PageId};
-use super::context::Cx;
-use super::figures::{Cause, IoFigures};
-use super::io::{IoId, Ios, Kind, Task};
-use super::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
-use super::settings::PageCacheSettings;
-use super::system::{BLOCK_BYTES, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
+pub use aged::{History, age};
+pub use flusher::Flusher;
+pub use lay_down::NoRoom;
+
+use crate::cache::PageCache;
+use crate::cache::read_ahead::{Plan, Window};
+use crate::disk::{Cause, IoFigures, IoId, Ios, Kind, PageId, Task};
+use crate::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
+use crate::settings::PageCacheSettings;
+use crate::system::{BLOCK_BYTES, Cx, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
 use flashwatt_base::units::Nanos;
 
 /// No file, as a length.
-pub(super) const NO_FILE: u64 = u64::MAX;
+const NO_FILE: u64 = u64::MAX;
 
 /// An operation that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +40,7 @@ pub struct Doing {
     /// Whether the last call has written its bytes, and makes them durable.
     is_syncing: bool,
     /// Whether the requests of the last direct call have been sent.
-    pub(super) is_under_way: bool,
+    is_under_way: bool,
     /// Whether the page that is read now was not there at the first look.
     has_waited: bool,
 }
@@ -55,7 +62,7 @@ impl Doing {
     }
 
     /// Bytes up to the end of the next call, of an operation of this number of bytes.
-    pub(super) fn call_end(&self, most: u64) -> u64 {
+    fn call_end(&self, most: u64) -> u64 {
         most.min((self.moved / self.op.call_bytes + 1) * self.op.call_bytes)
     }
 
@@ -81,9 +88,9 @@ pub struct Vfs {
     /// Dirty pages above which pages are written back, and pages above which writers wait.
     limits: [usize; 2],
     /// Lengths of files in bytes.
-    pub(super) bytes: Vec<u64>,
+    bytes: Vec<u64>,
     /// Directories of files.
-    pub(super) dirs: Vec<DirId>,
+    dirs: Vec<DirId>,
     /// Pages of the request that ends.
     arrived: Vec<PageId>,
     /// What the present caller waits for.
@@ -315,7 +322,7 @@ impl Vfs {
     }
 
     /// Pages from this one on, which are not in memory, are read from a run.
-    pub(super) fn check_read(&mut self, first: PageKey, run: Run) {
+    fn check_read(&mut self, first: PageKey, run: Run) {
         if let Some(shadow) = &mut self.cache.shadow {
             (0..run.pages).for_each(|at| shadow.lies_at(PageKey::new(first.owner, first.index + at), run.block + at));
         }
@@ -390,7 +397,7 @@ impl Vfs {
     }
 
     /// A file has been written, and has this length now.
-    pub(super) fn resize(&mut self, file: FileId, bytes: u64, caller: Caller) {
+    fn resize(&mut self, file: FileId, bytes: u64, caller: Caller) {
         let before = std::mem::replace(&mut self.bytes[file.idx()], bytes);
         let written = |system: &mut dyn FileSystem, cx: &mut Cx| system.written(file, bytes, cx);
         // A length leads to data; a time does not.
@@ -399,7 +406,7 @@ impl Vfs {
 
     /// Pages of a file get places, and change. Page by page, as each gets its place: one that has a place and no content would show what
     /// another file had there, if the disk is full before the next one has its own.
-    pub(super) fn change(&mut self, file: FileId, pages: Range<u32>, caller: Caller) -> Tried<()> {
+    fn change(&mut self, file: FileId, pages: Range<u32>, caller: Caller) -> Tried<()> {
         for page in pages {
             self.with_file(file, caller, |system, cx| system.prepare_write(file, page..page + 1, cx))?;
             self.cache.dirty(PageKey::new(Owner::of(file), page), caller.now);

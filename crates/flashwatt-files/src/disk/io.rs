@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::cache::PageId;
-use super::system::{BLOCK_BYTES, Block};
+use super::{BLOCK_BYTES, Block, PageId};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{Origin, Request, RequestKind, Tag};
 
@@ -15,7 +14,7 @@ pub struct IoId(pub u32);
 /// A request, as long as it is under way: its number may be used again afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket {
-    pub(super) io: IoId,
+    pub(crate) io: IoId,
     ended: u32,
 }
 

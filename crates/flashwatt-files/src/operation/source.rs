@@ -1,6 +1,6 @@
 //! Sources of file operations: programs of threads.
 
-use super::operation::{DirId, FileId, FileOp, OpError, Step};
+use super::{DirId, FileId, FileOp, OpError, Step};
 use flashwatt_base::units::Nanos;
 
 /// A number of a thread of a source, from 0.

@@ -1,12 +1,10 @@
 //! A disk before a run, laid down without a clock.
 
-use super::cache::PageCache;
-use super::context::Cx;
-use super::figures::{Cause, IoFigures};
-use super::operation::{DirId, FileId, OpError};
-use super::source::Tree;
-use super::system::{BLOCK_BYTES, FileSystem, Owner, Stop, Tried};
-use super::vfs::{Caller, NO_FILE, Vfs};
+use super::{Caller, NO_FILE, Vfs};
+use crate::cache::PageCache;
+use crate::disk::{Cause, IoFigures};
+use crate::operation::{DirId, FileId, OpError, Tree};
+use crate::system::{BLOCK_BYTES, Cx, FileSystem, Owner, Stop, Tried};
 use flashwatt_base::error::Error;
 
 /// Why a disk cannot be laid down.
@@ -14,7 +12,7 @@ use flashwatt_base::error::Error;
 pub enum NoRoom {
     /// This file finds no room.
     Of(FileId, OpError),
-    /// The file system does not become as full of others' files as [`super::Aged::fill_fraction`] says.
+    /// The file system does not become as full of others' files as [`crate::Aged::fill_fraction`] says.
     OfOthers(OpError),
     /// The user stopped it.
     Stopped(Box<Error>),

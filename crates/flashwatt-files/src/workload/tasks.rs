@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::io::Task;
+use crate::disk::Task;
 use flashwatt_base::units::Nanos;
 
 /// Tasks by the time at which they go on. Those of one time go on in the order in which they were set.

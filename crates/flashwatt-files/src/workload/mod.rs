@@ -1,20 +1,24 @@
-//! The workload whose requests a file system makes.
+//! The workload whose requests a file system makes: its threads, the processors that they run on, its figures, and the image of its disk.
+
+mod figures;
+mod image;
+mod processors;
+mod tasks;
+mod threads;
 
 use std::hint::cold_path;
 
-use super::aged::{History, age};
-use super::figures::{Cause, FileFigures, FlowFigures, IoFigures};
-use super::flusher::Flusher;
-use super::io::{Ios, Task};
-use super::kept::{FilesFound, Found, Kept};
-use super::lay_down::NoRoom;
-use super::operation::{DirId, OpError};
-use super::processors::Processors;
-use super::settings::{PageCacheSettings, ProcessorSettings};
-use super::source::Source;
-use super::system::{FileSystem, Work};
-use super::tasks::{Agenda, Waits};
-use super::vfs::{Caller, Doing, Vfs, Windows};
+pub use figures::{FileFigures, FlowFigures};
+pub use image::Image;
+use processors::Processors;
+use tasks::{Agenda, Waits};
+
+use crate::check::{FilesFound, Found, Kept};
+use crate::disk::{Cause, IoFigures, IoId, Ios, Task};
+use crate::operation::{DirId, FileId, OpError, Source};
+use crate::settings::{PageCacheSettings, ProcessorSettings};
+use crate::system::{BLOCK_BYTES, FileSystem, Work};
+use crate::vfs::{Caller, Doing, Flusher, History, NoRoom, Vfs, Windows, age};
 use flashwatt_base::error::{Error, Fault};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{Completion, Next, Origin, OriginKind, OriginName, SourceKind, VersionClock, Workload};
@@ -43,7 +47,7 @@ pub struct Disk<'a> {
 
 /// A thread of the source.
 #[derive(Debug, Default)]
-pub(super) struct Thread {
+struct Thread {
     pub doing: Option<Doing>,
     /// The end of an operation whose processor time passes.
     pub ending: Option<Result<u64, OpError>>,
@@ -55,7 +59,7 @@ pub(super) struct Thread {
 
 /// Whether a thread runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum State {
+enum State {
     #[default]
     Running,
     /// Until another thread wakes it.
@@ -65,7 +69,7 @@ pub(super) enum State {
 
 /// What happens after the threads have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
+enum Phase {
     Running,
     /// Everything is written back.
     Unmounting,
@@ -76,40 +80,40 @@ pub(super) enum Phase {
 
 /// Threads that carry out operations on files, and the file system that turns them into requests.
 pub struct FileWorkload {
-    pub(super) source: Box<dyn Source>,
-    pub(super) name: String,
+    source: Box<dyn Source>,
+    name: String,
     /// Of the program's file, if it was read from one.
     input_sha256: Option<String>,
-    pub(super) system_name: &'static str,
-    pub(super) vfs: Vfs,
-    pub(super) threads: Vec<Thread>,
-    pub(super) processor: ProcessorSettings,
-    pub(super) processors: Processors,
-    pub(super) processes: Vec<u16>,
+    system_name: &'static str,
+    vfs: Vfs,
+    threads: Vec<Thread>,
+    processor: ProcessorSettings,
+    processors: Processors,
+    processes: Vec<u16>,
     /// Threads that may have operations left.
-    pub(super) alive: usize,
-    pub(super) agenda: Agenda,
-    pub(super) waits: Waits,
-    pub(super) throttled: Vec<Task>,
-    pub(super) flusher: Flusher,
+    alive: usize,
+    agenda: Agenda,
+    waits: Waits,
+    throttled: Vec<Task>,
+    flusher: Flusher,
     /// Whether the flusher has sent as much as it may, and goes on when some of it has ended.
-    pub(super) flusher_is_full: bool,
+    flusher_is_full: bool,
     /// When the file system looks for work of its own next; a past time if it does not.
-    pub(super) look_at_ns: Nanos,
-    pub(super) end: End,
+    look_at_ns: Nanos,
+    end: End,
     /// Operations that have begun since what is measured began, and when that was; none before it.
-    pub(super) begun: u64,
-    pub(super) measured_ns: Option<Nanos>,
+    begun: u64,
+    measured_ns: Option<Nanos>,
     /// Whether the loop has heard of that.
-    pub(super) has_said_so: bool,
-    pub(super) phase: Phase,
-    pub(super) flows: Vec<FlowFigures>,
-    pub(super) warnings: Vec<String>,
+    has_said_so: bool,
+    phase: Phase,
+    flows: Vec<FlowFigures>,
+    warnings: Vec<String>,
     /// When the figures began, and the end of the last operation.
-    pub(super) since_ns: Nanos,
-    pub(super) until_ns: Nanos,
+    since_ns: Nanos,
+    until_ns: Nanos,
     /// Tasks that waited for the request that ends.
-    pub(super) woken: Vec<Task>,
+    woken: Vec<Task>,
 }
 
 impl FileWorkload {
@@ -128,7 +132,7 @@ impl FileWorkload {
         let specs = source.threads();
         let processes: Vec<u16> = (1..=specs.len()).map(|thread| thread.min(usize::from(u16::MAX)) as u16).collect();
         let origins = std::iter::once(Origin(0)).chain(specs.iter().map(|spec| Origin(spec.process))).collect();
-        let ios = Ios::new((settings.max_request_bytes / super::system::BLOCK_BYTES) as u32, origins);
+        let ios = Ios::new((settings.max_request_bytes / BLOCK_BYTES) as u32, origins);
         let look_ns = settings.dirty_writeback_ns;
         let mut vfs = Vfs::new(disk.system, settings, ios);
         let tree = source.tree();
@@ -200,8 +204,8 @@ impl FileWorkload {
     }
 
     /// The files that exist, and their lengths in bytes.
-    pub fn files(&self) -> impl Iterator<Item = (super::FileId, u64)> {
-        let ids = (0..self.source.tree().files.len() as u32).map(super::FileId);
+    pub fn files(&self) -> impl Iterator<Item = (FileId, u64)> {
+        let ids = (0..self.source.tree().files.len() as u32).map(FileId);
         ids.filter_map(|file| Some((file, self.vfs.bytes(file)?)))
     }
 
@@ -217,11 +221,11 @@ impl FileWorkload {
         self.source.as_ref()
     }
 
-    pub(super) fn flusher_task(&self) -> Task {
+    fn flusher_task(&self) -> Task {
         self.threads.len() as Task
     }
 
-    pub(super) fn run_flusher(&mut self, now: Nanos) {
+    fn run_flusher(&mut self, now: Nanos) {
         loop {
             self.flusher_is_full = self.vfs.ios.written_back >= WRITES_UNDER_WAY;
             if self.flusher_is_full {
@@ -250,7 +254,7 @@ impl FileWorkload {
     }
 
     /// The file system's own work in the background.
-    pub(super) fn run_system(&mut self, now: Nanos) {
+    fn run_system(&mut self, now: Nanos) {
         let task = self.flusher_task() + 1;
         loop {
             let caller = Caller { process: 0, now, cause: Cause::Cleaning };
@@ -311,7 +315,7 @@ impl Workload for FileWorkload {
     }
 
     fn completed(&mut self, done: &Completion, now: Nanos) {
-        self.vfs.ended(super::io::IoId(done.tag.0), &mut self.woken);
+        self.vfs.ended(IoId(done.tag.0), &mut self.woken);
         for at in 0..self.woken.len() {
             if self.waits.ended(self.woken[at]) {
                 self.agenda.set(now, self.woken[at]);

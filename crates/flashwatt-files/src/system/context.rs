@@ -1,29 +1,28 @@
 //! What a file system sees while it carries out an operation: the page cache, and the way to the disk.
 
-use super::cache::PageCache;
-use super::figures::{Cause, IoFigures};
-use super::io::{IoId, Ios, Kind, Ticket};
-use super::operation::FileId;
-use super::system::{Block, FileSystem, Owner, PageKey, Stop, Sync, Tried};
+use super::{Block, FileSystem, Owner, PageKey, Stop, Sync, Tried};
+use crate::cache::PageCache;
+use crate::disk::{Cause, IoFigures, IoId, Ios, Kind, PageId, Ticket};
+use crate::operation::FileId;
 use flashwatt_base::units::Nanos;
 
 /// The context of a file system's methods.
 pub struct Cx<'a> {
     /// The present time in ns.
     pub now: Nanos,
-    pub(super) cache: &'a mut PageCache,
-    pub(super) ios: &'a mut Ios,
-    pub(super) figures: &'a mut IoFigures,
+    pub(crate) cache: &'a mut PageCache,
+    pub(crate) ios: &'a mut Ios,
+    pub(crate) figures: &'a mut IoFigures,
     /// What the caller waits for.
-    pub(super) waits: &'a mut Vec<IoId>,
+    pub(crate) waits: &'a mut Vec<IoId>,
     /// The process for which requests are sent.
-    pub(super) process: u16,
+    pub(crate) process: u16,
     /// Why pages are written.
-    pub(super) cause: Cause,
+    pub(crate) cause: Cause,
     /// Whether the disk is being laid down, without a clock.
-    pub(super) is_instant: bool,
+    pub(crate) is_instant: bool,
     /// Whether the file system asks for [`FileSystem::work`].
-    pub(super) wants_work: &'a mut bool,
+    pub(crate) wants_work: &'a mut bool,
 }
 
 impl Cx<'_> {
@@ -80,7 +79,7 @@ impl Cx<'_> {
     }
 
     /// A page has changed.
-    pub(super) fn dirty(&mut self, key: PageKey) {
+    pub(crate) fn dirty(&mut self, key: PageKey) {
         self.cache.dirty(key, self.now);
     }
 
@@ -242,17 +241,17 @@ impl Cx<'_> {
         if self.waits.is_empty() { Ok(()) } else { Err(Stop::Wait) }
     }
 
-    pub(super) fn take_along(&mut self, io: IoId, page: super::cache::PageId) {
+    pub(crate) fn take_along(&mut self, io: IoId, page: PageId) {
         self.cache.start_read(page, io);
         self.ios.add_page(io, page);
     }
 
     /// Waits for a page that is being read.
-    pub(super) fn arrived(&mut self, page: super::cache::PageId) -> Tried<()> {
+    pub(crate) fn arrived(&mut self, page: PageId) -> Tried<()> {
         self.cache.io_reading(page).map_or(Ok(()), |io| self.wait_for(io))
     }
 
-    pub(super) fn wait_for(&mut self, io: IoId) -> Tried<()> {
+    pub(crate) fn wait_for(&mut self, io: IoId) -> Tried<()> {
         self.waits.push(io);
         Err(Stop::Wait)
     }

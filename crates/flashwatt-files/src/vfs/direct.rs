@@ -1,10 +1,8 @@
 //! Reads and writes past the page cache (`O_DIRECT`).
 
-use super::context::Cx;
-use super::figures::Cause;
-use super::io::Kind;
-use super::system::{BLOCK_BYTES, Owner, PageKey, Stop, Tried};
-use super::vfs::{Caller, Doing, Vfs};
+use super::{Caller, Doing, Vfs};
+use crate::disk::{Cause, Kind};
+use crate::system::{BLOCK_BYTES, Cx, Owner, PageKey, Stop, Tried};
 
 impl Vfs {
     /// The next call of a read of the disk, up to byte `end` of the file.

@@ -1,11 +1,10 @@
 //! Threads: each carries out the operations of the source, one after another.
 
-use super::figures::Cause;
-use super::io::Task;
-use super::operation::{OpError, Step};
-use super::system::{Stop, Tried};
-use super::vfs::{Caller, Doing};
-use super::workload::{FileWorkload, Phase, State};
+use super::{FileWorkload, Phase, State};
+use crate::disk::{Cause, Task};
+use crate::operation::{OpError, Step};
+use crate::system::{Stop, Tried};
+use crate::vfs::{Caller, Doing};
 use flashwatt_base::units::Nanos;
 
 impl FileWorkload {

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::kept::Kept;
-use super::system::{Block, Owner, PageKey};
+use super::Kept;
+use crate::disk::{Block, Owner, PageKey};
 
 /// What a block holds.
 type Content = (PageKey, u64);

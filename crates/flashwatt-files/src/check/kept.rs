@@ -1,6 +1,6 @@
 //! What a file system has promised to find again after a power cut, and what it finds.
 //!
-//! A second account beside the [shadow](super::shadow::Shadow), which tells it of every page that changes or is sent. It knows nothing
+//! A second account beside the [shadow](super::Shadow), which tells it of every page that changes or is sent. It knows nothing
 //! of how a file system makes data durable. When a thread asks for an fsync, it notes the versions of the file's pages, and of the
 //! metadata that leads to them. When the fsync has ended, these versions, or newer ones, must be found after any later cut.
 //!
@@ -13,8 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::operation::FileId;
-use super::system::{BLOCK_BYTES, Block, Mounts, Owner, PageKey};
+use crate::disk::{BLOCK_BYTES, Block, Owner, PageKey};
+use crate::operation::FileId;
 use flashwatt_core::connector::VersionClock;
 
 /// The number of a log; 0 for what belongs to none.
@@ -22,6 +22,17 @@ type LogId = u32;
 
 /// By page: a version of it.
 type Versions = BTreeMap<PageKey, u64>;
+
+/// How a mount after a power cut finds where pages lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mounts {
+    /// A page lies where it was sent last.
+    InPlace,
+    /// From the newest checkpoint region that is whole, and from the logs behind it up to the first that is not.
+    RollForward,
+    /// From the newest super root before the first log that is not whole.
+    SuperRoot,
+}
 
 /// The version that a drive holds of a block: of several units the oldest; none if one of them holds nothing.
 pub type Found<'a> = &'a dyn Fn(Block) -> Option<u64>;

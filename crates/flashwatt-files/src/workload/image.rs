@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::FileWorkload;
-use super::system::BLOCK_BYTES;
+use crate::system::BLOCK_BYTES;
 use flashwatt_base::error::Error;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{Completion, Next, Request, RequestKind, SourceKind, Tag, Workload};

@@ -4,17 +4,15 @@
 //! [`Stop::Wait`]; it is called again, from its beginning, when the block is there. So a method asks for every block that it
 //! needs before it changes anything: what it changes, it changes at one instant, and nothing is planned with a state to come.
 
+mod context;
+
 use std::ops::Range;
 
-use super::context::Cx;
-pub use super::io::Ticket;
-use super::operation::{DirId, FileId, OpError};
+pub use context::Cx;
 
-/// Bytes of a block and of a page in memory.
-pub const BLOCK_BYTES: u64 = 4096;
-
-/// A number of a block of the disk.
-pub type Block = u32;
+pub use crate::check::Mounts;
+pub use crate::disk::{BLOCK_BYTES, Block, Owner, PageKey, Run, Ticket};
+use crate::operation::{DirId, FileId, OpError};
 
 /// Why a method did not end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,55 +25,6 @@ pub enum Stop {
 
 /// The result of a method that may have to wait.
 pub type Tried<T> = Result<T, Stop>;
-
-/// Whose page a page in memory is: a file's, or the file system's own.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Owner(pub u32);
-
-impl Owner {
-    /// The metadata of the file system. What the index of its page means is the file system's affair.
-    pub const META: Owner = Owner(u32::MAX);
-
-    /// The owner of a file's pages.
-    pub const fn of(file: FileId) -> Owner {
-        Owner(file.0)
-    }
-
-    /// The file; none for metadata.
-    pub fn file(self) -> Option<FileId> {
-        (self != Owner::META).then_some(FileId(self.0))
-    }
-}
-
-/// A page: whose, and which of its pages, counted from 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PageKey {
-    /// Whose page it is.
-    pub owner: Owner,
-    /// Which of the owner's pages.
-    pub index: u32,
-}
-
-impl PageKey {
-    /// A page of an owner.
-    pub const fn new(owner: Owner, index: u32) -> Self {
-        PageKey { owner, index }
-    }
-
-    /// A page of the metadata.
-    pub const fn meta(index: u32) -> Self {
-        PageKey { owner: Owner::META, index }
-    }
-}
-
-/// Consecutive pages of a file on consecutive blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// The block of the first page.
-    pub block: Block,
-    /// Number of pages, > 0.
-    pub pages: u32,
-}
 
 /// What is made durable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,17 +55,6 @@ pub struct Usage {
     pub inodes: Option<u64>,
     /// Of those, how many more.
     pub free_inodes: Option<u64>,
-}
-
-/// How a mount after a power cut finds where pages lie.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mounts {
-    /// A page lies where it was sent last.
-    InPlace,
-    /// From the newest checkpoint region that is whole, and from the logs behind it up to the first that is not.
-    RollForward,
-    /// From the newest super root before the first log that is not whole.
-    SuperRoot,
 }
 
 /// A file system.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::io::Task;
+use crate::disk::Task;
 use flashwatt_base::units::Nanos;
 
 /// All that are ready run once in this time, and each for at least this (sysctl_sched_latency, sysctl_sched_min_granularity), for

@@ -1,8 +1,12 @@
-//! File operations: what an application asks of a file system.
+//! File operations: what an application asks of a file system, and the sources of what is asked.
+
+mod source;
+
+pub use source::{FileSpec, Flow, Source, ThreadId, ThreadSpec, Tree};
 
 use flashwatt_base::units::Nanos;
 
-/// A file, by the number that its [`Source`](super::Source) gives it. A number may be used again after the file was removed.
+/// A file, by the number that its [`Source`] gives it. A number may be used again after the file was removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FileId(pub u32);
 
@@ -147,12 +151,12 @@ pub enum OpError {
 /// What a thread does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// An operation. The first number says which of the source's [`Flow`](super::Flow)s it belongs to.
+    /// An operation. The first number says which of the source's [`Flow`]s it belongs to.
     Op(u16, FileOp),
     /// Nothing until this time in ns, which is later than now.
     Sleep(Nanos),
     /// Nothing until another thread's operation or time wakes it: the source names it in
-    /// [`Source::woken`](super::Source::woken).
+    /// [`Source::woken`].
     Wait,
     /// Nothing any more.
     End,

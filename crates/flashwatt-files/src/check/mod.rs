@@ -1,0 +1,7 @@
+//! Second accounts of what lies on the disk, for tests, `--check` and power cuts.
+
+mod kept;
+mod shadow;
+
+pub use kept::{FilesFound, Found, Kept, Mounts};
+pub use shadow::Shadow;
