@@ -29,7 +29,7 @@ mod time;
 
 use fair::{Fair, IDLE, QueueId};
 use injection::{First, Measurement};
-use queue::{Queue, Time, is_far};
+use queue::{BfqQueue, Time, is_far};
 use raising::{Bursts, REFERENCE, Rules};
 use rate::{Dispatch, Queueing, Rate};
 
@@ -131,7 +131,7 @@ struct Bfq {
     max_budget: u64,
     /// Grows to 256 with the turns.
     turns: u64,
-    queues: FlatTable<Queue>,
+    queues: FlatTable<BfqQueue>,
     fair: Fair,
     processes: Vec<Process>,
     /// By class and level.
@@ -224,7 +224,7 @@ impl Bfq {
     }
 
     fn create(&mut self, process: Option<u16>, class: usize, weight: u64, now: Time) -> QueueId {
-        self.queues.push(Queue::new(process, 2 * self.most_budget() / 3, now));
+        self.queues.push(BfqQueue::new(process, 2 * self.most_budget() / 3, now));
         self.fair.create(class, weight)
     }
 

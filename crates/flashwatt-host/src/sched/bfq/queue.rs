@@ -18,9 +18,9 @@ const SEEKY_REQUESTS: u32 = 19;
 /// How far the observation of a process's idle time goes back (bfq_update_io_intensity).
 const INTENSITY_NS: Time = 200_000_000;
 
-/// A queue. Its place among the others is in [`super::fair::Entity`].
+/// The queue of a process, or of requests that nobody waits for (bfq_queue). Its place among the others is in [`super::fair::Entity`].
 #[derive(Debug)]
-pub struct Queue {
+pub struct BfqQueue {
     pub is_sync: bool,
     /// The process whose requests these are, if somebody waits for them.
     pub process: Option<u16>,
@@ -77,11 +77,11 @@ pub struct Raising {
     pub in_large_burst: bool,
 }
 
-impl Queue {
+impl BfqQueue {
     /// A queue without requests.
     pub fn new(process: Option<u16>, max_budget: u64, now: Time) -> Self {
         let is_sync = process.is_some();
-        Queue {
+        BfqQueue {
             is_sync,
             process,
             lists: Lists::default(),

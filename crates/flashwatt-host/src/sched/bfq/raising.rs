@@ -5,7 +5,7 @@
 //! under way is taken to be soft real-time for 300 ms, which its next such request renews.
 
 use super::fair::{Fair, QueueId};
-use super::queue::{LONG_AGO, Queue, Time};
+use super::queue::{BfqQueue, LONG_AGO, Time};
 use super::rate::Rate;
 
 const MS: Time = 1_000_000;
@@ -66,7 +66,7 @@ impl Rules {
     }
 
     /// What the first request of a queue says.
-    pub fn arrival(&self, id: QueueId, queue: &Queue, fair: &Fair, now: Time) -> Arrival {
+    pub fn arrival(&self, id: QueueId, queue: &BfqQueue, fair: &Fair, now: Time) -> Arrival {
         let (raising, entity) = (&queue.raising, &fair[id]);
         let is_idle_for_long = entity.in_device == 0 && queue.timeout + IDLE_NS < now;
         let may = !raising.in_large_burst && entity.new_weight == DEFAULT_WEIGHT;
@@ -83,7 +83,7 @@ impl Rules {
         &self,
         arrival: &Arrival,
         id: QueueId,
-        queue: &mut Queue,
+        queue: &mut BfqQueue,
         fair: &mut Fair,
         rate: &Rate,
         now: Time,
@@ -122,7 +122,7 @@ impl Rules {
     }
 
     /// A queue of requests that nobody waits for, which has some, gets another one after a pause.
-    pub fn begin_async(&self, id: QueueId, queue: &mut Queue, fair: &mut Fair, rate: &Rate, now: Time) {
+    pub fn begin_async(&self, id: QueueId, queue: &mut BfqQueue, fair: &mut Fair, rate: &Rate, now: Time) {
         if self.is_on && fair[id].raise == 1 && queue.raising.began + ASYNC_GAP_NS < now {
             queue.raising.lasts_ns = self.interactive_ns(rate);
             fair.set_raise(id, COEFFICIENT);
@@ -130,14 +130,22 @@ impl Rules {
     }
 
     /// A request has come: the time of the last one matters to a queue that is not raised. `old`: the factor before.
-    pub fn note_arrival(&self, old: u64, is_interactive: bool, id: QueueId, queue: &mut Queue, fair: &Fair, now: Time) {
+    pub fn note_arrival(
+        &self,
+        old: u64,
+        is_interactive: bool,
+        id: QueueId,
+        queue: &mut BfqQueue,
+        fair: &Fair,
+        now: Time,
+    ) {
         if self.is_on && (old == 1 || fair[id].raise == 1 || is_interactive) {
             queue.raising.began = now;
         }
     }
 
     /// After a dispatch: ends a period whose time or service is over (bfq_update_wr_data).
-    pub fn update(&self, id: QueueId, queue: &mut Queue, fair: &mut Fair, rate: &Rate, now: Time) {
+    pub fn update(&self, id: QueueId, queue: &mut BfqQueue, fair: &mut Fair, rate: &Rate, now: Time) {
         if fair[id].raise > 1 {
             let raising = &queue.raising;
             if raising.in_large_burst {
@@ -157,14 +165,14 @@ impl Rules {
     }
 
     /// A queue whose requests are all far from each other is not soft real-time (bfq_update_io_seektime).
-    pub fn check_seeks(&self, id: QueueId, queue: &mut Queue, fair: &mut Fair, rate: &Rate, now: Time) {
+    pub fn check_seeks(&self, id: QueueId, queue: &mut BfqQueue, fair: &mut Fair, rate: &Rate, now: Time) {
         if fair[id].raise > 1 && queue.raising.lasts_ns == SOFT_NS && queue.is_totally_seeky() {
             self.end_or_switch_back(id, queue, fair, rate, now);
         }
     }
 
     /// Ends a period. A soft real-time one gives way to the interactive one before it if that would still last.
-    fn end_or_switch_back(&self, id: QueueId, queue: &mut Queue, fair: &mut Fair, rate: &Rate, now: Time) {
+    fn end_or_switch_back(&self, id: QueueId, queue: &mut BfqQueue, fair: &mut Fair, rate: &Rate, now: Time) {
         let lasts_ns = self.interactive_ns(rate);
         let raising = &mut queue.raising;
         if raising.lasts_ns != SOFT_NS || raising.interactive_began + lasts_ns < now {
@@ -174,13 +182,13 @@ impl Rules {
         fair.set_raise(id, COEFFICIENT);
     }
 
-    fn end(&self, id: QueueId, queue: &mut Queue, fair: &mut Fair, now: Time) {
+    fn end(&self, id: QueueId, queue: &mut BfqQueue, fair: &mut Fair, now: Time) {
         fair.set_raise(id, 1);
         (queue.raising.lasts_ns, queue.raising.began) = (0, now);
     }
 
     /// The turn of a queue ends.
-    pub fn expired(&self, id: QueueId, queue: &mut Queue, fair: &Fair, now: Time) {
+    pub fn expired(&self, id: QueueId, queue: &mut BfqQueue, fair: &Fair, now: Time) {
         if !self.is_on {
             return;
         }
@@ -197,7 +205,7 @@ impl Rules {
     }
 
     /// A request of a queue has ended.
-    pub fn ended(&self, id: QueueId, queue: &mut Queue, fair: &Fair, now: Time) {
+    pub fn ended(&self, id: QueueId, queue: &mut BfqQueue, fair: &Fair, now: Time) {
         let entity = &fair[id];
         if queue.raising.soft_awaits_end && entity.in_device == 0 && queue.is_empty() && entity.raise != COEFFICIENT {
             self.set_soft_next(queue, now);
@@ -205,7 +213,7 @@ impl Rules {
     }
 
     /// When a soft real-time process would send its next request at the earliest (bfq_bfqq_softrt_next_start).
-    fn set_soft_next(&self, queue: &mut Queue, now: Time) {
+    fn set_soft_next(&self, queue: &mut BfqQueue, now: Time) {
         let raising = &mut queue.raising;
         let needs_ns = (1_000 * raising.busy_service / SOFT_SECTORS_PER_S) as Time * MS;
         let by_rate = raising.busy_since + needs_ns;
@@ -213,7 +221,7 @@ impl Rules {
     }
 
     /// A soft real-time queue is served: the time that it has waited does not count.
-    pub fn served(&self, id: QueueId, queue: &mut Queue, fair: &Fair, now: Time) {
+    pub fn served(&self, id: QueueId, queue: &mut BfqQueue, fair: &Fair, now: Time) {
         let (timeout, raising) = (queue.timeout, &mut queue.raising);
         let is_soft = fair[id].raise > 1 && raising.lasts_ns == SOFT_NS;
         if is_soft && raising.began < now && timeout < now {

@@ -1,6 +1,6 @@
 //! Turns: which queue is served, for how long, and when the device is kept idle for it.
 
-use super::queue::{LARGE_SECTORS, Queue};
+use super::queue::{BfqQueue, LARGE_SECTORS};
 use super::raising::SOFT_NS;
 use super::rate::RATE_SHIFT;
 use super::{Bfq, Cx, Dispatch, IDLE, Idling, Nanos, QueueId, Queueing, RqId, Time, Why, is_far};
@@ -218,7 +218,7 @@ impl Bfq {
     fn start_idling(&mut self, id: QueueId, now: Time, cx: &mut Cx) {
         let entity = &self.fair[id];
         let lasts_ns = if self.queues[id].is_seeky() && entity.raise == 1 && !self.fair.is_asymmetric(id) {
-            Queue::short_wait_ns(self.slice_idle_ns)
+            BfqQueue::short_wait_ns(self.slice_idle_ns)
         } else if entity.raise > 1 {
             self.slice_idle_ns.max(RAISED_IDLE_NS)
         } else {

@@ -26,7 +26,7 @@ mod queue;
 mod sharing;
 mod turn;
 
-use queue::{LEVELS, Queue, QueueId, Time, level_of};
+use queue::{CfqQueue, LEVELS, QueueId, Time, level_of};
 use turn::Turn;
 
 use super::fading::FadingMean;
@@ -132,7 +132,7 @@ impl Rules {
 
 struct Cfq {
     rules: Rules,
-    queues: FlatTable<Queue>,
+    queues: FlatTable<CfqQueue>,
     /// Numbers of queues that are not used.
     free: Vec<QueueId>,
     /// The queues with requests in the order of their turns.
@@ -234,7 +234,7 @@ impl Cfq {
     }
 
     fn create(&mut self, is_sync: bool, priority: Priority) -> QueueId {
-        let queue = Queue::new(is_sync, priority);
+        let queue = CfqQueue::new(is_sync, priority);
         let id = match self.free.pop() {
             Some(id) => {
                 self.queues[id] = queue;

@@ -23,9 +23,9 @@ pub const MIN_THINK_NS: Nanos = 2_000_000;
 const FEW_SAMPLES: u64 = 60;
 const MORE_SECTORS: [u64; 2] = [2 * 1024 * 1024, 2 * 1024 * 64];
 
-/// A queue.
+/// The queue of a process, of several that share it, or of requests that nobody waits for (cfq_queue).
 #[derive(Debug)]
-pub struct Queue {
+pub struct CfqQueue {
     pub is_sync: bool,
     pub class: PriorityClass,
     pub level: u8,
@@ -53,10 +53,10 @@ pub struct Queue {
     pub seeky_since: Option<Time>,
 }
 
-impl Queue {
+impl CfqQueue {
     /// A queue without requests.
     pub fn new(is_sync: bool, priority: Priority) -> Self {
-        let mut queue = Queue {
+        let mut queue = CfqQueue {
             is_sync,
             class: PriorityClass::BestEffort,
             level: 0,

@@ -1,6 +1,6 @@
 //! Queues of processes that work closely together: they follow one another without idling, and become one.
 
-use super::queue::{Queue, QueueId, Time};
+use super::queue::{CfqQueue, QueueId, Time};
 use super::{Cfq, SYNC};
 use crate::pool::{Pool, Rq};
 use crate::sched::Cx;
@@ -10,7 +10,7 @@ const SEEKY_NS: Time = 1_000_000_000;
 
 impl Cfq {
     /// Whether a request lies where the next one of a queue is expected (cfq_rq_close).
-    pub(super) fn is_close(&self, queue: &Queue, rq: &Rq) -> bool {
+    pub(super) fn is_close(&self, queue: &CfqQueue, rq: &Rq) -> bool {
         self.position.abs_diff(rq.first) <= queue.close_sectors()
     }
 

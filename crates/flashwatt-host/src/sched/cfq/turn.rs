@@ -1,6 +1,6 @@
 //! Turns: which queue is served, for how long, and when the device is kept idle for it.
 
-use super::queue::{MIN_THINK_NS, Queue, QueueId, Time};
+use super::queue::{CfqQueue, MIN_THINK_NS, QueueId, Time};
 use super::{ASYNC, Cfq, SYNC};
 use crate::pool::{Rq, RqId};
 use crate::sched::fading::HALF;
@@ -182,7 +182,7 @@ impl Cfq {
     }
 
     /// How many requests a queue may have in the device: more while no other queue waits.
-    fn most_in_device(&self, queue: &Queue) -> u64 {
+    fn most_in_device(&self, queue: &CfqQueue) -> u64 {
         if queue.is_idle_class() {
             1
         } else if self.order.len() > 1 {
@@ -318,6 +318,6 @@ impl Cfq {
     }
 }
 
-fn is_realtime(queue: &Queue) -> bool {
+fn is_realtime(queue: &CfqQueue) -> bool {
     queue.class == PriorityClass::Realtime
 }
