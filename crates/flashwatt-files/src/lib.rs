@@ -28,8 +28,8 @@ mod tests;
 mod vfs;
 mod workload;
 
-pub use check::{FilesFound, Found};
-pub use disk::{Cause, IoFigures};
+pub use check::{FilesFound, HeldVersions};
+pub use disk::{IoFigures, WriteCause};
 pub use operation::{
     DirId, FileId, FileOp, FileSpec, Flow, Mode, OpError, OpKind, Source, Step, ThreadId, ThreadSpec, Tree,
 };

@@ -35,7 +35,7 @@ pub enum Mounts {
 }
 
 /// The version that a drive holds of a block: of several units the oldest; none if one of them holds nothing.
-pub type Found<'a> = &'a dyn Fn(Block) -> Option<u64>;
+pub type HeldVersions<'a> = &'a dyn Fn(Block) -> Option<u64>;
 
 /// What was sent to a block.
 #[derive(Clone, Copy, Debug)]
@@ -225,25 +225,25 @@ impl Kept {
     }
 
     /// What was sent last to a block of what it may hold.
-    fn holds(&self, block: Block, found: Found) -> Option<&Sent> {
+    fn holds(&self, block: Block, found: HeldVersions) -> Option<&Sent> {
         let (sent, version) = (self.sent.get(&block)?, found(block)?);
         sent[..sent.partition_point(|sent| sent.after < version)].last()
     }
 
     /// Whether all blocks of a log, or of a region, hold it.
-    fn is_whole(&self, log: LogId, found: Found) -> bool {
+    fn is_whole(&self, log: LogId, found: HeldVersions) -> bool {
         let blocks = self.logs.get(&log).map_or(&[][..], Vec::as_slice);
         blocks.iter().all(|&block| self.holds(block, found).is_some_and(|sent| sent.log == log))
     }
 
     /// Whether a block of a log holds something older than it. Something newer is no hole: a checkpoint has made room for that.
-    fn is_missing(&self, log: LogId, found: Found) -> bool {
+    fn is_missing(&self, log: LogId, found: HeldVersions) -> bool {
         let is_older = |&block: &Block| self.holds(block, found).is_none_or(|sent| sent.log < log);
         self.logs.get(&log).is_some_and(|blocks| blocks.iter().any(is_older))
     }
 
     /// The last log that a mount finds.
-    fn reached(&self, found: Found) -> LogId {
+    fn reached(&self, found: HeldVersions) -> LogId {
         match self.mounts {
             Mounts::InPlace => 0,
             Mounts::SuperRoot => {
@@ -263,7 +263,7 @@ impl Kept {
     }
 
     /// The version of a page that a mount finds which has reached this log; 0 if it finds none, or one from before the run.
-    fn version_of(&self, key: PageKey, reached: LogId, found: Found) -> u64 {
+    fn version_of(&self, key: PageKey, reached: LogId, found: HeldVersions) -> u64 {
         let places = self.places.get(&key).map_or(&[][..], Vec::as_slice);
         let place = places[..places.partition_point(|&(log, _)| log <= reached)].last();
         let page = place.and_then(|&(_, block)| self.holds(block, found)?.page);
@@ -271,7 +271,7 @@ impl Kept {
     }
 
     /// What a mount finds on a drive that holds these versions. `leads_to` gives the metadata that leads to a file's data.
-    pub fn after_cut(&self, leads_to: &dyn Fn(FileId) -> Vec<u32>, found: Found) -> FilesFound {
+    pub fn after_cut(&self, leads_to: &dyn Fn(FileId) -> Vec<u32>, found: HeldVersions) -> FilesFound {
         let reached = self.reached(found);
         let lacks = |(&key, &version): (&PageKey, &u64)| self.version_of(key, reached, found) < version;
         let mut all = FilesFound::default();

@@ -3,5 +3,5 @@
 mod kept;
 mod shadow;
 
-pub use kept::{FilesFound, Found, Kept, Mounts};
+pub use kept::{FilesFound, HeldVersions, Kept, Mounts};
 pub use shadow::Shadow;

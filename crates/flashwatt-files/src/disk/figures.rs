@@ -4,7 +4,7 @@ use flashwatt_base::units::Nanos;
 
 /// Why pages are written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Cause {
+pub enum WriteCause {
     /// A thread called fsync, or wrote with `O_DSYNC`.
     Sync,
     /// A thread wrote with `O_DIRECT`.
@@ -19,26 +19,32 @@ pub enum Cause {
     Unmount,
 }
 
-impl Cause {
+impl WriteCause {
     /// Every cause, in the order of reports.
-    pub const ALL: [Cause; 6] =
-        [Cause::Sync, Cause::Direct, Cause::Background, Cause::Expired, Cause::Cleaning, Cause::Unmount];
+    pub const ALL: [WriteCause; 6] = [
+        WriteCause::Sync,
+        WriteCause::Direct,
+        WriteCause::Background,
+        WriteCause::Expired,
+        WriteCause::Cleaning,
+        WriteCause::Unmount,
+    ];
 
     /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
-            Cause::Sync => "sync",
-            Cause::Direct => "direct",
-            Cause::Background => "background",
-            Cause::Expired => "expired",
-            Cause::Cleaning => "cleaning",
-            Cause::Unmount => "unmount",
+            WriteCause::Sync => "sync",
+            WriteCause::Direct => "direct",
+            WriteCause::Background => "background",
+            WriteCause::Expired => "expired",
+            WriteCause::Cleaning => "cleaning",
+            WriteCause::Unmount => "unmount",
         }
     }
 
     /// Whether somebody waits for the write.
     pub fn is_waited_for(self) -> bool {
-        matches!(self, Cause::Sync | Cause::Direct)
+        matches!(self, WriteCause::Sync | WriteCause::Direct)
     }
 }
 
@@ -56,7 +62,7 @@ pub struct IoFigures {
     /// Blocks that the file system read to make room for itself.
     pub cleaning_reads: u64,
     /// Blocks written, by cause: of data, and of metadata.
-    pub written: [[u64; 2]; Cause::ALL.len()],
+    pub written: [[u64; 2]; WriteCause::ALL.len()],
     /// Flushes that were sent.
     pub flushes: u64,
     /// Time in ns that threads waited because too much was dirty.
@@ -66,7 +72,7 @@ pub struct IoFigures {
 impl IoFigures {
     /// A page was sent to the disk.
     #[inline(always)]
-    pub fn wrote(&mut self, cause: Cause, is_meta: bool) {
+    pub fn wrote(&mut self, cause: WriteCause, is_meta: bool) {
         self.written[cause as usize][usize::from(is_meta)] += 1;
     }
 }

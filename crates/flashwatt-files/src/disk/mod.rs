@@ -4,6 +4,6 @@ mod figures;
 mod io;
 mod pages;
 
-pub use figures::{Cause, IoFigures};
+pub use figures::{IoFigures, WriteCause};
 pub use io::{IoId, Ios, Kind, Task, Ticket};
 pub use pages::{BLOCK_BYTES, Block, Owner, PageId, PageKey, Run};

@@ -2,7 +2,7 @@
 
 use super::{Block, FileSystem, Owner, PageKey, Stop, Sync, Tried};
 use crate::cache::PageCache;
-use crate::disk::{Cause, IoFigures, IoId, Ios, Kind, PageId, Ticket};
+use crate::disk::{IoFigures, IoId, Ios, Kind, PageId, Ticket, WriteCause};
 use crate::operation::FileId;
 use flashwatt_base::units::Nanos;
 
@@ -18,7 +18,7 @@ pub struct Cx<'a> {
     /// The process for which requests are sent.
     pub(crate) process: u16,
     /// Why pages are written.
-    pub(crate) cause: Cause,
+    pub(crate) cause: WriteCause,
     /// Whether the disk is being laid down, without a clock.
     pub(crate) is_instant: bool,
     /// Whether the file system asks for [`FileSystem::work`].

@@ -6,7 +6,7 @@
 //! aging*, SIGMETRICS 1997), with random draws in place of a recorded history.
 
 use super::{Caller, Doing, Vfs, Windows};
-use crate::disk::{Cause, IoId};
+use crate::disk::{IoId, WriteCause};
 use crate::operation::{DirId, FileId, FileOp, Mode, OpKind};
 use crate::program::Shape;
 use crate::settings::Aged;
@@ -35,7 +35,7 @@ const CALL_BYTES: u64 = 1 << 20;
 /// Share of what is to be filled that may be left: a file that takes the place of another one has room to be longer.
 const SLACK: f64 = 0.01;
 
-const CALLER: Caller = Caller { process: 1, now: 0, cause: Cause::Expired };
+const CALLER: Caller = Caller { process: 1, now: 0, cause: WriteCause::Expired };
 
 /// Ages the disk of a file system that is empty but for directories. Directories of others have the numbers from `first_dir` on.
 ///
@@ -148,7 +148,7 @@ impl Ager<'_> {
     /// Writes everything, lets the file system finish its own work, and takes everything out of memory.
     fn unmount(&mut self) -> Result<(), NoRoom> {
         self.flusher.is_last = true;
-        let caller = Caller { process: 0, cause: Cause::Unmount, ..CALLER };
+        let caller = Caller { process: 0, cause: WriteCause::Unmount, ..CALLER };
         while self.until_done(|vfs, _| vfs.with(caller, |system, cx| system.work(cx)))? == Work::More {}
         while self.write_back()? {}
         let mut stage = 0;

@@ -1,7 +1,7 @@
 //! Reads and writes past the page cache (`O_DIRECT`).
 
 use super::{Caller, Doing, Vfs};
-use crate::disk::{Cause, Kind};
+use crate::disk::{Kind, WriteCause};
 use crate::system::{BLOCK_BYTES, Cx, Owner, PageKey, Stop, Tried};
 
 impl Vfs {
@@ -24,7 +24,7 @@ impl Vfs {
     pub(super) fn write_direct(&mut self, doing: &mut Doing, bytes: u64, caller: Caller) -> Tried<bool> {
         let (file, offset) = (doing.op.file, doing.op.offset);
         let end = offset + doing.op.bytes;
-        let caller = Caller { cause: Cause::Direct, ..caller };
+        let caller = Caller { cause: WriteCause::Direct, ..caller };
         let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
         if !doing.is_under_way {
             self.leave_cache(Owner::of(file), &pages, caller)?;

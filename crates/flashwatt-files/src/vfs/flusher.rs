@@ -8,7 +8,7 @@
 //! flusher comes to it.
 
 use super::{Caller, Vfs};
-use crate::disk::Cause;
+use crate::disk::WriteCause;
 use crate::system::{Owner, PageKey, Tried};
 use flashwatt_base::units::Nanos;
 
@@ -24,7 +24,7 @@ pub struct Flusher {
     pub is_last: bool,
     /// Pages that go to the disk next, and why.
     batch: Vec<PageKey>,
-    cause: Option<Cause>,
+    cause: Option<WriteCause>,
     /// The owners of those pages.
     owners: Vec<Owner>,
 }
@@ -57,12 +57,12 @@ impl Flusher {
     /// Collects pages of the owners whose turn it is.
     fn gather(&mut self, vfs: &mut Vfs, now: Nanos) {
         let (cause, until) = if self.is_last {
-            (Cause::Unmount, now)
+            (WriteCause::Unmount, now)
         } else if vfs.has_much_dirty() {
-            (Cause::Background, now)
+            (WriteCause::Background, now)
         } else {
             let Some(expired) = now.checked_sub(vfs.settings.dirty_expire_ns) else { return };
-            (Cause::Expired, expired)
+            (WriteCause::Expired, expired)
         };
         self.cause = Some(cause);
         while self.batch.len() < BATCH_PAGES

@@ -2,7 +2,7 @@
 
 use super::{Caller, NO_FILE, Vfs};
 use crate::cache::PageCache;
-use crate::disk::{Cause, IoFigures};
+use crate::disk::{IoFigures, WriteCause};
 use crate::operation::{DirId, FileId, OpError, Tree};
 use crate::system::{BLOCK_BYTES, Cx, FileSystem, Owner, Stop, Tried};
 use flashwatt_base::error::Error;
@@ -82,7 +82,7 @@ impl Vfs {
 
     /// Calls the file system while the disk is laid down.
     pub fn instantly<R>(&mut self, call: impl FnOnce(&mut dyn FileSystem, &mut Cx) -> Tried<R>) -> Result<R, OpError> {
-        let caller = Caller { process: 0, now: 0, cause: Cause::Unmount };
+        let caller = Caller { process: 0, now: 0, cause: WriteCause::Unmount };
         let done = self.with(caller, |system, cx| {
             cx.is_instant = true;
             call(system, cx)

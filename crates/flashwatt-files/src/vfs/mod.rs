@@ -13,7 +13,7 @@ pub use lay_down::NoRoom;
 
 use crate::cache::PageCache;
 use crate::cache::read_ahead::{Plan, Window};
-use crate::disk::{Cause, IoFigures, IoId, Ios, Kind, PageId, Task};
+use crate::disk::{IoFigures, IoId, Ios, Kind, PageId, Task, WriteCause};
 use crate::operation::{DirId, FileId, FileOp, Mode, OpError, OpKind};
 use crate::settings::PageCacheSettings;
 use crate::system::{BLOCK_BYTES, Cx, FileSystem, Owner, PageKey, Run, Stop, Sync, Tried};
@@ -104,7 +104,7 @@ pub struct Vfs {
 pub struct Caller {
     pub process: u16,
     pub now: Nanos,
-    pub cause: Cause,
+    pub cause: WriteCause,
 }
 
 impl Vfs {

@@ -13,8 +13,8 @@ pub use image::Image;
 use processors::Processors;
 use tasks::{Agenda, Waits};
 
-use crate::check::{FilesFound, Found, Kept};
-use crate::disk::{Cause, IoFigures, IoId, Ios, Task};
+use crate::check::{FilesFound, HeldVersions, Kept};
+use crate::disk::{IoFigures, IoId, Ios, Task, WriteCause};
 use crate::operation::{DirId, FileId, OpError, Source};
 use crate::settings::{PageCacheSettings, ProcessorSettings};
 use crate::system::{BLOCK_BYTES, FileSystem, Work};
@@ -211,7 +211,7 @@ impl FileWorkload {
 
     /// What a mount finds after a power cut now, on a drive that holds these versions of blocks; none unless an account of that is
     /// kept ([`Workload::follow`]).
-    pub fn after_cut(&self, found: Found) -> Option<FilesFound> {
+    pub fn after_cut(&self, found: HeldVersions) -> Option<FilesFound> {
         let kept = self.vfs.cache.shadow.as_ref()?.kept.as_ref()?;
         Some(kept.after_cut(&|file| self.vfs.system.leads_to(file), found))
     }
@@ -257,7 +257,7 @@ impl FileWorkload {
     fn run_system(&mut self, now: Nanos) {
         let task = self.flusher_task() + 1;
         loop {
-            let caller = Caller { process: 0, now, cause: Cause::Cleaning };
+            let caller = Caller { process: 0, now, cause: WriteCause::Cleaning };
             match self.vfs.with(caller, |system, cx| system.work(cx)) {
                 Ok(Work::More) => {}
                 Ok(Work::At(at)) => return self.look_again(at, now),
@@ -283,7 +283,7 @@ impl FileWorkload {
             self.phase = Phase::Syncing(0);
         }
         let Phase::Syncing(mut stage) = self.phase else { return };
-        let caller = Caller { process: 0, now, cause: Cause::Unmount };
+        let caller = Caller { process: 0, now, cause: WriteCause::Unmount };
         let synced = self.vfs.with(caller, |system, cx| system.sync(&mut stage, cx));
         self.phase = Phase::Syncing(stage);
         if synced.is_ok() {

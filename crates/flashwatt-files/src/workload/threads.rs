@@ -1,7 +1,7 @@
 //! Threads: each carries out the operations of the source, one after another.
 
 use super::{FileWorkload, Phase, State};
-use crate::disk::{Cause, Task};
+use crate::disk::{Task, WriteCause};
 use crate::operation::{OpError, Step};
 use crate::system::{Stop, Tried};
 use crate::vfs::{Caller, Doing};
@@ -133,7 +133,7 @@ impl FileWorkload {
     fn try_operation(&mut self, task: Task, now: Nanos) -> Tried<bool> {
         let thread = &mut self.threads[task as usize];
         let Some(doing) = &mut thread.doing else { return Ok(true) };
-        let caller = Caller { process: self.processes[task as usize], now, cause: Cause::Sync };
+        let caller = Caller { process: self.processes[task as usize], now, cause: WriteCause::Sync };
         if let Some(since) = thread.throttled_since.take() {
             self.vfs.io_figures.throttled_ns += now - since;
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use flashwatt_base::stats::Latency;
-use flashwatt_files::{Cause, FileWorkload, FlowFigures, IoFigures, system::BLOCK_BYTES, system::Usage};
+use flashwatt_files::{FileWorkload, FlowFigures, IoFigures, WriteCause, system::BLOCK_BYTES, system::Usage};
 
 /// A file system in the window of the figures.
 #[derive(Clone, Debug, Serialize)]
@@ -122,7 +122,7 @@ impl FilesReport {
             operations: operations(&figures.flows, workload.seconds(), energy_j),
             flows: flows.map(|(flow, figures)| FlowReport::new(&flow.name, figures)).collect(),
             cache: cache(io),
-            written: Cause::ALL.iter().map(|&cause| written(io, cause)).collect(),
+            written: WriteCause::ALL.iter().map(|&cause| written(io, cause)).collect(),
             metadata_fraction: ratio(metadata as f64, (data + metadata) as f64),
             flushes: io.flushes,
         }
@@ -173,7 +173,7 @@ fn cache(io: &IoFigures) -> CacheReport {
     }
 }
 
-fn written(io: &IoFigures, cause: Cause) -> WrittenReport {
+fn written(io: &IoFigures, cause: WriteCause) -> WrittenReport {
     let [data, metadata] = io.written[cause as usize].map(|blocks| blocks * BLOCK_BYTES);
     WrittenReport { cause: cause.name(), data_bytes: data, metadata_bytes: metadata }
 }

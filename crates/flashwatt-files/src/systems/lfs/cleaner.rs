@@ -6,7 +6,7 @@ use super::log::{LogId, summaries};
 use super::meta::Meta;
 use super::segments::Frontier;
 use super::{Lfs, Style};
-use crate::disk::Cause;
+use crate::disk::WriteCause;
 use crate::system::{Block, Cx, PageKey, Ticket, Tried};
 use flashwatt_base::units::Nanos;
 
@@ -75,7 +75,7 @@ impl Lfs {
     /// Goes on with cleaning. A segment that is chosen now is at most as full as this.
     pub(super) fn clean_below(&mut self, fullest: f64, cx: &mut Cx) -> Tried<bool> {
         let (cause, process) = (cx.cause, cx.process);
-        (cx.cause, cx.process) = (Cause::Cleaning, 0);
+        (cx.cause, cx.process) = (WriteCause::Cleaning, 0);
         let tried = self.clean_step(fullest, cx);
         (cx.cause, cx.process) = (cause, process);
         tried

@@ -7,7 +7,7 @@ use super::segments::Frontier;
 use super::tree::{NOWHERE, is_block};
 use super::write::touch_translation;
 use super::{Lfs, Style};
-use crate::disk::Cause;
+use crate::disk::WriteCause;
 use crate::operation::{DirId, FileId, OpError};
 use crate::system::{Block, Cx, FileSystem, Mounts, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 
@@ -228,7 +228,7 @@ impl FileSystem for Lfs {
     }
 
     fn work(&mut self, cx: &mut Cx) -> Tried<Work> {
-        cx.cause = Cause::Expired;
+        cx.cause = WriteCause::Expired;
         self.checkpoint_when_due(cx)?;
         if self.clean_in_background(cx)? {
             return Ok(Work::More);

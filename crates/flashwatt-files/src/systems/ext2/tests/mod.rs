@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::geometry::Geometry;
 use super::{ENTRY, Ext2};
 use crate::cache::PageCache;
-use crate::disk::{Cause, IoFigures, IoId, Ios};
+use crate::disk::{IoFigures, IoId, Ios, WriteCause};
 use crate::operation::{DirId, FileId, OpError};
 use crate::system::{BLOCK_BYTES, Block, Cx, FileSystem, Run, Stop, Tried};
 use flashwatt_base::registry::Parameters;
@@ -64,7 +64,7 @@ impl Rig {
             figures: &mut self.figures,
             waits: &mut self.waits,
             process: self.process,
-            cause: Cause::Sync,
+            cause: WriteCause::Sync,
             is_instant,
             wants_work: &mut false,
         };

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::cache::PageCache;
 use crate::check::Shadow;
-use crate::disk::{Cause, IoFigures, IoId, Ios};
+use crate::disk::{IoFigures, IoId, Ios, WriteCause};
 use crate::operation::{DirId, FileId, OpError};
 use crate::system::{BLOCK_BYTES, Block, Cx, FileSystem, Owner, PageKey, Stop, Sync, Tried};
 use crate::systems::Registered;
@@ -63,7 +63,7 @@ impl Bench {
             figures: &mut self.figures,
             waits: &mut self.waits,
             process: 0,
-            cause: Cause::Background,
+            cause: WriteCause::Background,
             is_instant: false,
             wants_work: &mut self.wants_work,
         };
