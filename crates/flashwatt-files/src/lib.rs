@@ -14,6 +14,12 @@
 //! The rooms, each of which imports only from those before it: `operation` (what threads ask), `disk` (blocks, pages, requests), `check`
 //! (second accounts), [`cache`], [`system`] (the interface of a file system), [`systems`] (file systems), [`program`] (filebench's language),
 //! [`settings`], `vfs` (operations carried out), `workload`.
+//!
+//! This crate is internal to [FlashWatt](https://docs.rs/flashwatt): it has no promise of stability. Use the crate `flashwatt`, whose
+//! interface is kept.
+//!
+//! The feature `checked` (a default one) is that of the crates below: without it, their release builds index tables unchecked. This crate's own
+//! tables are always checked. The crate `flashwatt` goes without it, because it checks what enters.
 
 pub mod cache;
 mod check;

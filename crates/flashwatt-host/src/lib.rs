@@ -10,6 +10,12 @@
 //!
 //! The rooms, each of which imports only from those before it: `figures` (what is counted), `pool` (requests and lists of them),
 //! [`sched`] (the order), `layer` (the queue, and the device that holds it).
+//!
+//! This crate is internal to [FlashWatt](https://docs.rs/flashwatt): it has no promise of stability. Use the crate `flashwatt`, whose
+//! interface is kept.
+//!
+//! Without the feature `checked` (a default one), release builds index the tables of requests and of schedulers' queues unchecked, and a wrong
+//! number given to a function of this crate may read out of bounds. The crate `flashwatt` goes without it, because it checks what enters.
 
 mod figures;
 mod layer;

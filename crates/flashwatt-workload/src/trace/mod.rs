@@ -1,4 +1,4 @@
-//! Recorded traces: one file per format, read as a stream, replayed as a [`Workload`](super::Workload).
+//! Recorded traces: one file per format, read as a stream, replayed as a [`Workload`](flashwatt_core::connector::Workload).
 //!
 //! ```text
 //! file -> Input (plain, gzip, zstd) -> Decode (one per format) -> Reader (skip, filter, count, sort) --.
