@@ -13,8 +13,8 @@ mkdir "$work/elsewhere" "$work/nothing"
 
 die() { echo "flashwatt: $*" >&2; exit 1; }
 
-echo "Packing the crate, and compiling what was packed ..."
-cargo package -p flashwatt --locked --allow-dirty --target-dir "$work/crate" 2> "$work/crate.log" || { cat "$work/crate.log" >&2; exit 1; }
+echo "Packing the crates, and compiling what was packed ..."
+cargo package --workspace --exclude flashwatt-live --exclude flashwatt-python --locked --allow-dirty --target-dir "$work/crate" 2> "$work/crate.log" || { cat "$work/crate.log" >&2; exit 1; }
 # That tests and benchmarks are left out is meant (crates/flashwatt/Cargo.toml).
 warned=$(grep '^warning' "$work/crate.log" | grep -Ev '^warning: ignoring (test|benchmark) ' || true)
 [ -z "$warned" ] || die "cargo package warns; found $warned; expected no warning but of tests and benchmarks that are left out"
@@ -36,4 +36,4 @@ grep -q "NAND program" "$work/run.txt" || die "the run printed no energies; foun
 built=$("$work/venv/bin/python" -c "from flashwatt import _core; print(_core.BUILD_ID)")
 sources=$(cd "$clone" && PYTHONPATH=tests/python "$python" -c "from building import ROOT, build_id; print(build_id(ROOT))")
 [ "$built" = "$sources" ] || die "BUILD_ID of the wheel is $built; expected $sources, that of the clone"
-echo "The crate compiles; the wheel of the source archive runs and has the clone's BUILD_ID, $built"
+echo "The crates compile; the wheel of the source archive runs and has the clone's BUILD_ID, $built"

@@ -6,9 +6,11 @@ counted: it names its children, and they name what is in it.
 
 What is left, and why:
 
-- `config`: raw settings derive the schema, the schema lists presets, and presets are parsed as raw settings.
-- `energy`: meter, series and windows are one machine in ten files.
-- `kernel`: the loop `Sim` is one type in four files; completed requests hold those of each origin, which are such.
+- `flashwatt/config`: raw settings derive the schema, the schema lists presets, and presets are parsed as raw settings.
+- `flashwatt-core/energy`: meter, series and windows are one machine in ten files.
+- `flashwatt-core/kernel`: the loop `Sim` is one type in four files; completed requests hold those of each origin, which
+  are such.
+- `flashwatt-live`: a measurement, its threads and its ring share the target and the record of a request.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def circles(root: Path) -> list[list[Module]]:
         for path in _paths(body)
     }
     reach = {module: _imports(module, text, texts, exported) for module, text in texts.items()}
-    folders = {module[:-1] for module in texts if len(module) > 1}
+    folders = {module[:-1] for module in texts}
     return [circle for folder in sorted(folders) for circle in _of_folder(folder, reach)]
 
 

@@ -40,11 +40,11 @@ def folder(name: str) -> list[str]:
     return rust("--test", "all", f"{name}::", "--", "--nocapture", *skips)
 
 
-ALONE = ("footprint", "layers", "sound", "trace_memory")
+ALONE = ("footprint", "sound", "trace_memory")
 """Programs of tests that have one size: they are alone in their process, or do without the engine's insides."""
 PARTS = {
     **{name: folder(name) for name in FOLDERS},
-    "units": rust("--lib"),
+    "units": ["cargo", "test", "--locked", "--workspace", "--features", "flashwatt/internals", "--lib"],
     "alone": rust(*(word for name in ALONE for word in ("--test", name))),
     "live": ["cargo", "test", "--locked", "-p", "flashwatt-live"],
     "python": [sys.executable, "-m", "pytest", "-n", "auto", "-q"],

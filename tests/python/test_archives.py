@@ -1,4 +1,4 @@
-"""The crate's package and the source archive hold all that a build reads. `tools/archives.sh` builds them."""
+"""The packages of the crates and the source archive hold all that a build reads. `tools/archives.sh` builds them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,18 @@ INCLUDED = re.compile(
 """What a source file takes from another one when it is compiled."""
 
 
-def packaged() -> set[str]:
-    """Name the files of the crate's package, by their paths in the repository."""
-    command = ["cargo", "package", "--list", "-p", "flashwatt", "--allow-dirty", "--offline", "--locked"]
+PUBLISHED = sorted(
+    {one.parent.name for one in ROOT.glob("crates/*/Cargo.toml")} - {"flashwatt-live", "flashwatt-python"}
+)
+
+
+def packaged(crate: str) -> set[str]:
+    """Name the files of a crate's package, by their paths in the repository."""
+    command = ["cargo", "package", "--list", "-p", crate, "--allow-dirty", "--offline", "--locked"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert listed.returncode == 0, listed.stderr
     assert listed.stderr == ""
-    return {f"crates/flashwatt/{line}" for line in listed.stdout.splitlines()}
+    return {f"crates/{crate}/{line}" for line in listed.stdout.splitlines()}
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +92,11 @@ def test_what_is_included_is_seen() -> None:
     assert found == ["a.toml", "b", "c.rs", "d/*.f", "../e.rs", None]
 
 
-def test_the_crate_holds_what_its_sources_include() -> None:
-    files = packaged()
-    assert {f"crates/flashwatt/{name}" for name in ("Cargo.lock", "LICENSE", "README.md", "src/lib.rs")} <= files
+@pytest.mark.parametrize("crate", PUBLISHED)
+def test_a_crate_holds_what_its_sources_include(crate: str) -> None:
+    files = packaged(crate)
+    readme = ("README.md",) if crate == "flashwatt" else ()
+    assert {f"crates/{crate}/{name}" for name in ("Cargo.lock", "LICENSE", "src/lib.rs", *readme)} <= files
     own = {one for one in files if (ROOT / one).is_file()}
     assert missing(ROOT, own) == []
     assert not {one for one in files if "/tests/" in one and "/src/" not in one}
@@ -112,5 +119,6 @@ def test_a_build_from_the_archive_has_the_id_of_the_clone(archive: Path) -> None
     assert build_id(archive) == build_id(ROOT)
 
 
-def test_the_crate_has_the_license_of_the_project() -> None:
-    assert (ROOT / "crates/flashwatt/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+@pytest.mark.parametrize("crate", PUBLISHED)
+def test_a_crate_has_the_license_of_the_project(crate: str) -> None:
+    assert (ROOT / "crates" / crate / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

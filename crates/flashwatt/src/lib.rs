@@ -86,12 +86,12 @@ pub use flashwatt_ssd::drive::BlockContent;
 pub use flashwatt_ssd::models;
 pub use flashwatt_workload as workload;
 pub use report::Report;
-pub use report::power;
 pub use report::reprice::reprice;
 pub use run::RunOptions;
 pub use run::age::{AgeOptions, Aged, age};
 pub use run::footprint::footprint_bytes;
 pub use run::inspect::{FileLayout, Inspection, inspect};
+pub use run::power;
 
 /// Modules that other crates see with the feature `internals` only.
 macro_rules! internal {
@@ -106,6 +106,7 @@ macro_rules! internal {
 }
 
 internal! {
+    any,
     crash,
     drive,
     snapshot,

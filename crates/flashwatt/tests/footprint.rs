@@ -11,8 +11,8 @@ use flashwatt::footprint_bytes;
 use flashwatt_base::units::Lpn;
 use flashwatt_core::connector::{Request, RequestKind};
 use flashwatt_ssd::cache::WriteBuffer;
-use flashwatt_ssd::drive::clockless::Clockless;
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
+use flashwatt_ssd::firmware::clockless::Clockless;
 use flashwatt_ssd::ftl;
 use flashwatt_ssd::nand::{Array, Geometry};
 

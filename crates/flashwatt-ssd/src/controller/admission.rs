@@ -4,11 +4,11 @@ use std::hint::cold_path;
 
 use super::op::{NewOp, Queue, Role, Until};
 use super::{Controller, MeteredFlash};
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlanIndex, PlannedOp};
-use crate::nand::operation::{Cause, OpKind};
 use crate::nand::{Array, FlashAddress};
 use crate::observe::probe::Probe;
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{BlockId, OpId, RequestId};
 
 /// A step of a promotion to a better class.

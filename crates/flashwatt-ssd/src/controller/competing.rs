@@ -9,7 +9,7 @@ use super::channel_set::ChannelSet;
 use super::dispatch::{Candidate, Choice};
 use super::settings::{self, BusOrder};
 use super::{Controller, MeteredFlash};
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::nand::Geometry;
 use crate::nand::settings::Timing;
 use crate::observe::probe::Probe;

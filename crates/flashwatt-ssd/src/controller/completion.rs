@@ -6,14 +6,14 @@ use super::dispatch::OpStart;
 use super::op::{Queue, Until};
 use super::settings::BusOrder;
 use super::{Controller, EndedOp, MeteredFlash};
-use crate::drive::firmware::Firmware;
 use crate::energy::DieState;
 use crate::energy::die_state::OpStates;
+use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
-use crate::nand::operation::{Cause, OpClass, OpKind};
 use crate::nand::phases::OpStage;
 use crate::nand::{Array, FlashAddress};
 use crate::observe::probe::{OpRecord, Probe};
+use crate::operation::{Cause, OpClass, OpKind};
 use flashwatt_base::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 use flashwatt_core::connector::Agenda;
 

@@ -12,13 +12,13 @@ use super::op::{Op, Queue, Role, Until};
 use super::queues::{DieQueue, least, ways};
 use super::settings::BusOrder;
 use super::{Controller, MeteredFlash};
-use crate::drive::firmware::Firmware;
 use crate::energy::DieState;
+use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
 use crate::nand::Array;
-use crate::nand::operation::OpKind;
 use crate::nand::phases::OpStage;
 use crate::observe::probe::{Probe, Purpose};
+use crate::operation::OpKind;
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId, RequestId};
 use flashwatt_core::connector::{Agenda, EventKind};
 

@@ -5,10 +5,10 @@
 
 use super::op::Until;
 use super::{Controller, MeteredFlash};
-use crate::drive::firmware::Firmware;
-use crate::nand::operation::OpKind;
+use crate::firmware::Firmware;
 use crate::nand::{Array, FlashAddress};
 use crate::observe::probe::Probe;
+use crate::operation::OpKind;
 use flashwatt_base::units::{OpId, RequestId};
 
 /// A program of an upper page that waits for the drive to look at it, or a copy to such a page.

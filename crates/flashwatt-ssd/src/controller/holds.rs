@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::op::Op;
 use super::{Controller, EndedOp, MeteredFlash};
-use crate::nand::operation::{Cause, OpKind};
 use crate::nand::{Array, FlashAddress};
 use crate::observe::probe::Probe;
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{BlockId, Nanos, OpId, RequestId};
 
 /// A page by its block and its number in that.

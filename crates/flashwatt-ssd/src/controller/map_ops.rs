@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::energy::accounts::MapLatency;
 use crate::ftl::PlanNumber;
-use crate::nand::operation::OpKind;
+use crate::observe::accounts::MapLatency;
+use crate::operation::OpKind;
 use flashwatt_base::units::{Nanos, OpId};
 
 /// The lists, in the order of plan numbers. An entry is removed when it and all before it have ended.

@@ -22,15 +22,15 @@ pub mod settings;
 
 use std::hint::cold_path;
 
-use crate::drive::firmware::Firmware;
-use crate::energy::accounts::SsdAccounts;
 use crate::energy::ledger::OpTimes;
+use crate::firmware::Firmware;
 use crate::ftl::PlanNumber;
-use crate::nand::operation::{Cause, OpClass, OpKind};
 use crate::nand::phases::Courses;
 use crate::nand::settings::Timing;
 use crate::nand::{Array, FlashAddress, Geometry};
+use crate::observe::accounts::SsdAccounts;
 use crate::observe::probe::Probe;
+use crate::operation::{Cause, OpClass, OpKind};
 use admission::Promotion;
 use channel_set::ChannelSet;
 use competing::Competition;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::ftl::{Plan, PlannedOp};
 use crate::nand::Array;
-use crate::nand::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{BlockId, OpId};
 
 /// What is kept.

@@ -3,8 +3,8 @@
 use std::hint::cold_path;
 
 use crate::nand::FlashAddress;
-use crate::nand::operation::{Cause, OpKind};
 use crate::observe::probe::OpFacts;
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{BlockId, OpId, RequestId};
 

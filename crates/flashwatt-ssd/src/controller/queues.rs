@@ -8,8 +8,8 @@ use std::hint::cold_path;
 use super::Controller;
 use super::op::{OpTable, Queue};
 use super::policies::Order;
-use crate::nand::operation::{Cause, OpKind};
 use crate::nand::phases::OpStage;
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
 
 #[derive(Clone, Copy)]

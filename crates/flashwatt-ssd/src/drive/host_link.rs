@@ -7,11 +7,11 @@
 
 use super::Ssd;
 use super::requests::set_link;
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber, PlannedOp};
 use crate::nand::Geometry;
-use crate::nand::operation::{Cause, OpKind};
 use crate::observe::probe::Probe;
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{Ppn, RequestId};
 use flashwatt_core::connector::{Cx, Extent, Request};

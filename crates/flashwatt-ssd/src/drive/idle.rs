@@ -10,7 +10,7 @@ use super::service::Service;
 use super::settings::Settings;
 use super::{NO_SEAT, Ssd};
 use crate::controller::EndedOp;
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::ftl::IdlePace;
 use crate::nand::Geometry;
 use crate::observe::probe::{Probe, Purpose};

@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::hint::cold_path;
 
 use crate::controller::{Controller, MeteredFlash, UnderWay};
-use crate::drive::firmware::Firmware;
-use crate::energy::accounts::{SsdAccounts, SsdFigures};
+use crate::firmware::Firmware;
 use crate::ftl::MapNotes;
 use crate::nand::{Array, Geometry};
+use crate::observe::accounts::{SsdAccounts, SsdFigures};
 use crate::observe::probe::{Probe, Purpose};
 use flashwatt_base::error::{Error, Fault};
 use flashwatt_base::mem::FlatTable;
@@ -22,15 +22,12 @@ use flashwatt_core::energy::Series;
 use flashwatt_core::energy::window::{AtEnd, Window};
 
 mod batches;
-pub mod clockless;
 mod destage;
-pub mod firmware;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod host_link;
 mod idle;
 mod link;
-pub mod paced;
 mod recovery;
 mod requests;
 mod service;

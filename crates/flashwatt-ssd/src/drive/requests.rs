@@ -6,8 +6,8 @@ use std::slice;
 use super::Ssd;
 use crate::controller::EndedOp;
 use crate::nand::Geometry;
-use crate::nand::operation::OpKind;
 use crate::observe::probe::{Probe, Purpose, RequestRecord};
+use crate::operation::OpKind;
 use flashwatt_base::units::{Lpn, Nanos, RequestId};
 use flashwatt_core::connector::{Completion, Cx, Extent, Request, RequestKind, Tag};
 

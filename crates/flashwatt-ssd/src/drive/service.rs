@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use super::{NO_SEAT, Ssd};
 use crate::controller::{Controller, EndedOp};
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::nand::Geometry;
 use crate::observe::probe::Probe;
 use flashwatt_base::units::RequestId;

@@ -17,7 +17,7 @@ use super::service::Service;
 use super::settings::Settings;
 use super::{NO_SEAT, Ssd};
 use crate::controller::{Controller, EndedOp};
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::observe::probe::Probe;
 use flashwatt_base::units::RequestId;
 use flashwatt_core::connector::{Cx, Extent};

@@ -4,13 +4,13 @@
 //! down ([`Clockless`]). Simulated time passes only where a workload waits for it, so no figure of time or energy exists.
 
 use super::settings::{Flashsim, PartialPages};
-use crate::drive::clockless::{Clockless, Tally};
-use crate::drive::firmware::Firmware;
 use crate::energy::Ledger;
-use crate::energy::accounts::{HostWrites, SsdFigures};
+use crate::firmware::Firmware;
+use crate::firmware::clockless::{Clockless, Tally};
 use crate::ftl::{Plan, PlannedOp};
-use crate::nand::operation::{OpClass, OpKind};
 use crate::nand::{Array, Geometry};
+use crate::observe::accounts::{HostWrites, SsdFigures};
+use crate::operation::{OpClass, OpKind};
 use flashwatt_base::error::Error;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::die_state::DieState;
 use super::ledger::{Ledger, OpTimes};
 use super::table::PriceTable;
-use crate::nand::operation::{Cause, OpClass, OpKind};
+use crate::operation::{Cause, OpClass, OpKind};
 use flashwatt_base::mem;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::energy::bins::{Bins, NUMBER_BYTES};

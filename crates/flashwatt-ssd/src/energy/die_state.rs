@@ -1,7 +1,7 @@
 //! The states of a die, and those that an operation takes it through.
 
-use super::parts::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
-use crate::nand::operation::{OpClass, OpKind};
+use super::components::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
+use crate::operation::{OpClass, OpKind};
 use flashwatt_core::energy::parts::StateId;
 
 /// The state of a die.

@@ -5,7 +5,7 @@ use std::hint::cold_path;
 use serde::{Deserialize, Serialize};
 
 use super::die_state::{DieState, OpStates};
-use crate::nand::operation::{Cause, OpClass, OpKind};
+use crate::operation::{Cause, OpClass, OpKind};
 use flashwatt_base::units::Nanos;
 
 /// The state of the whole drive, as the idle accountings distinguish it.

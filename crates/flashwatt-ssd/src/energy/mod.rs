@@ -6,9 +6,9 @@
 //!   accountings are priced from it after the run ([`price`]), with any [`PriceTable`].
 //! * [`activity`]: what the drive did in each bin of a series.
 
-pub mod accounts;
 pub mod activity;
 pub mod array_times;
+mod components;
 pub mod die_state;
 pub mod ledger;
 pub mod parts;

@@ -5,20 +5,10 @@
 //! own power instead of that of an idle die; where the accounting does not charge idle dies, [`REPLACES_NONE`] corrects
 //! for that.
 
+use super::components::{COMPONENTS, CONTROLLER, DRAM, HOST_INTERFACE, NAND_IDLE};
 use super::{DieState, Phase, PriceTable, price};
 use flashwatt_core::energy::Draw;
 use flashwatt_core::energy::parts::{Parts, PowerShare, StateId};
-
-const COMPONENTS: &[&str] =
-    &["controller", "dram", "nand_idle", "nand_read", "nand_program", "nand_erase", "nand_transfer", "host_interface"];
-const CONTROLLER: usize = 0;
-const DRAM: usize = 1;
-const NAND_IDLE: usize = 2;
-pub(super) const NAND_READ: usize = 3;
-pub(super) const NAND_PROGRAM: usize = 4;
-pub(super) const NAND_ERASE: usize = 5;
-pub(super) const NAND_TRANSFER: usize = 6;
-const HOST_INTERFACE: usize = 7;
 
 /// DRAM works for an operation.
 pub const DRAM_WORKS: StateId = StateId::new(DieState::COUNT);

@@ -4,12 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::components::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
 use super::die_state::DieState;
 use super::ledger::{Ledger, Phase};
-use super::parts::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
 use super::settings::{DramRule, IdleAccounting};
 use super::table::PriceTable;
-use crate::nand::operation::Cause;
+use crate::operation::Cause;
 use flashwatt_core::energy::Draw;
 
 /// Whether this accounting charges flash, and all other components, in a phase.

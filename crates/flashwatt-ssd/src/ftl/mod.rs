@@ -14,8 +14,8 @@ mod scheme;
 pub mod schemes;
 
 use crate::blocks::BlockTable;
-pub use crate::nand::operation::{Cause, OpKind};
 use crate::nand::{Array, Geometry, Pace, WearView};
+pub use crate::operation::{Cause, OpKind};
 use crate::recovery::scan::Found;
 use crate::recovery::spare::Ties;
 use flashwatt_base::error::Error;

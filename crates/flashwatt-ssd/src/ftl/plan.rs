@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::nand::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{BlockId, DieId, Ppn};
 
 /// A planned operation.

@@ -2,9 +2,9 @@
 
 use super::documented_example::{Settings, Wander};
 use super::{DriveSize, Scheme};
-use crate::drive::clockless::Clockless;
-use crate::drive::firmware::Firmware;
 use crate::drive::fixture::{Heeded, Shape, device, ftl};
+use crate::firmware::Firmware;
+use crate::firmware::clockless::Clockless;
 use crate::nand::{Array, Geometry};
 use flashwatt_base::progress::Watch;
 use flashwatt_base::units::Lpn;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::reserve::Reserves;
 use super::settings::Device;
-use crate::nand::operation::{OpClass, OpKind};
+use crate::operation::{OpClass, OpKind};
 use flashwatt_base::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::{Extent, Request};
 

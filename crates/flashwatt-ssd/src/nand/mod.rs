@@ -3,7 +3,6 @@
 pub mod array;
 mod die_set;
 pub mod geometry;
-pub mod operation;
 mod pace;
 pub mod phases;
 pub mod reserve;

@@ -2,7 +2,7 @@
 //! at a time.
 
 use super::settings::{HostLink, Nand, Timing};
-use crate::nand::operation::OpKind;
+use crate::operation::OpKind;
 use flashwatt_base::units::Nanos;
 
 /// The pace of a drive that is never short of requests.

@@ -4,7 +4,7 @@ use super::settings::Timing;
 use crate::energy::DieState;
 use crate::energy::die_state::OpStates;
 use crate::energy::ledger::OpTimes;
-use crate::nand::operation::{OpClass, OpKind};
+use crate::operation::{OpClass, OpKind};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::EventKind;
 

@@ -18,11 +18,11 @@
 use std::collections::BTreeMap;
 
 use crate::cache::write_buffer::Bytes;
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::ftl::PlannedOp;
-use crate::nand::operation::{Cause, OpKind};
 use crate::nand::{Array, Geometry};
 use crate::observe::probe::{BufferEvent, OpFacts, OpRecord, Probe, Purpose};
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, SECTOR_BYTES};
 use flashwatt_core::connector::Extent;
 use flashwatt_core::energy::Series;

@@ -1,4 +1,5 @@
-//! What watches an SSD from inside: probes, the operation log, the full check.
+//! What watches an SSD from inside: its accounts, probes, the operation log, the full check.
 
+pub mod accounts;
 pub mod check;
 pub mod probe;

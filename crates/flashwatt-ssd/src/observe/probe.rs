@@ -6,10 +6,10 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::cache::write_buffer::Bytes;
-use crate::drive::firmware::Firmware;
 use crate::energy::ledger::OpTimes;
-use crate::nand::operation::{Cause, OpKind};
+use crate::firmware::Firmware;
 use crate::nand::{Array, FlashAddress};
+use crate::operation::{Cause, OpKind};
 use crate::recovery::journal::JournalRecord;
 use crate::recovery::log::LogPage;
 use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};

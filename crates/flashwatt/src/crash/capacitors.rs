@@ -18,13 +18,13 @@ use flashwatt_core::energy::Draw;
 use flashwatt_core::energy::Parts;
 use flashwatt_ssd::cache::settings::Capacitors;
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::drive::firmware::Firmware;
 use flashwatt_ssd::drive::settings::Settings;
 use flashwatt_ssd::energy::parts::{drive_state, parts};
 use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
-use flashwatt_ssd::nand::operation::{OpClass, OpKind};
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::nand::phases::{Course, Courses};
 use flashwatt_ssd::nand::{Array, Geometry, Reserve};
+use flashwatt_ssd::operation::{OpClass, OpKind};
 use flashwatt_ssd::recovery::dump;
 
 impl Remains {

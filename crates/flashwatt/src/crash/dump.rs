@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use flashwatt_base::units::{BlockId, Nanos};
 use flashwatt_ssd::controller::UnderWay;
-use flashwatt_ssd::nand::operation::{OpClass, OpKind};
+use flashwatt_ssd::operation::{OpClass, OpKind};
 
 /// What it takes to bring the content of a write buffer to flash after the power is gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{AtEnd, Device, Workload};
 use flashwatt_core::kernel::{End, Sim};
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::nand::operation::OpKind;
+use flashwatt_ssd::operation::OpKind;
 
 /// Cuts the power of the drive at the present time. It comes back at once, and recovers in simulated time; requests wait for the
 /// end of that. Returns what the cut leaves, and what comes back from it: found out with a copy of the drive that is left alone.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::Config;
 use flashwatt_base::units::{BlockId, Lpn, Ppn};
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::plan::MapWrite;
 use flashwatt_ssd::ftl::{MapEntry, PlannedOp};
 use flashwatt_ssd::nand::Geometry;

@@ -22,7 +22,7 @@ use flashwatt_core::kernel::{End, Sim};
 use flashwatt_files::system::{BLOCK_BYTES, Block};
 use flashwatt_files::{FileWorkload, FilesFound};
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::nand::operation::OpKind;
+use flashwatt_ssd::operation::OpKind;
 
 /// A drive under a workload, perhaps behind the block layer.
 pub struct Powered<W: Workload, D: Device = Ssd<Witness>> {

@@ -1,14 +1,12 @@
 //! A drive under the control of another program, which sends requests and takes completions in simulated time.
 
-pub mod any;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use crate::any::AnyDrive;
 use crate::config::{Config, Span};
 use crate::crash::{Bug, Cut, Witness, cut_in_place, cuttable, losses, summed_up};
-use crate::drive::any::AnyDrive;
 use crate::report::hdd::SupplyEnergies;
 use crate::report::{Report, Reported};
 use crate::run::{Needs, RunOptions, Start, conclude, is_not_cut, laid_down, needs_a_clock, needs_an_ssd};

@@ -13,12 +13,12 @@ use flashwatt_core::energy::meter::Reading;
 use flashwatt_core::energy::window::{Figures, Window};
 use flashwatt_core::kernel::{Completed, End, Outcome};
 use flashwatt_host::{HostFigures, Hosted, KindFigures};
-use flashwatt_ssd::energy::accounts::{BufferCounts, SsdFigures};
 use flashwatt_ssd::energy::activity::ActivitySeries;
 use flashwatt_ssd::energy::ledger::{Ledger, Phase};
 use flashwatt_ssd::energy::price::{Priced, price};
 use flashwatt_ssd::energy::{DieState, PriceTable};
-use flashwatt_ssd::nand::operation::{Cause, OpKind};
+use flashwatt_ssd::observe::accounts::{BufferCounts, SsdFigures};
+use flashwatt_ssd::operation::{Cause, OpKind};
 
 /// Largest relative difference between two sums of one energy. Both are sums of integers until the last step.
 const TOLERANCE: f64 = 1e-9;
@@ -297,7 +297,7 @@ mod tests {
     use flashwatt_core::energy::series::Series;
     use flashwatt_core::kernel::Sim;
     use flashwatt_ssd::drive::Ssd;
-    use flashwatt_ssd::drive::firmware::Firmware;
+    use flashwatt_ssd::firmware::Firmware;
     use flashwatt_ssd::nand::{Array, Geometry};
     use flashwatt_workload as workload;
 

@@ -6,9 +6,9 @@
 //! deviation: two uniform draws for each of D dies). A difference beyond three of these is none of chance: dies collect in step,
 //! and the window holds a part of a wave, or collection falls behind.
 
-use flashwatt_ssd::energy::accounts::SsdFigures;
 use flashwatt_ssd::nand::Geometry;
-use flashwatt_ssd::nand::operation::{Cause, OpKind};
+use flashwatt_ssd::observe::accounts::SsdFigures;
+use flashwatt_ssd::operation::{Cause, OpKind};
 
 /// Standard deviations up to which a difference may be chance.
 const DEVIATIONS: f64 = 3.0;

@@ -31,7 +31,6 @@ pub mod lifetime;
 mod of_devices;
 mod origins;
 mod outside;
-pub mod power;
 mod power_cuts;
 mod replay;
 mod reported;

@@ -1,7 +1,7 @@
 //! What a run reports of an SSD, and how it audits one.
 
+use crate::any::{AnyDrive, AnyFigures};
 use crate::config::Config;
-use crate::drive::any::{AnyDrive, AnyFigures};
 use crate::report::array::{MEMBERS, members, of_member};
 use crate::report::audit;
 use crate::report::host::of_device;
@@ -16,9 +16,9 @@ use flashwatt_devices::raid::figures::RaidFigures;
 use flashwatt_host::{BlockLayer, Hosted};
 use flashwatt_ssd::drive::{Ssd, Untimed};
 use flashwatt_ssd::energy::PriceTable;
-use flashwatt_ssd::energy::accounts::SsdFigures;
 use flashwatt_ssd::energy::parts::parts;
 use flashwatt_ssd::energy::price::price;
+use flashwatt_ssd::observe::accounts::SsdFigures;
 use flashwatt_ssd::observe::probe::Probe;
 
 impl<P: Probe> Reported for Ssd<P> {

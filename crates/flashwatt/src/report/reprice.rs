@@ -15,8 +15,8 @@ use flashwatt_base::error::{Error, Fault, Place};
 use flashwatt_ssd::energy::price::{Priced, price};
 use flashwatt_ssd::energy::settings::Energy;
 use flashwatt_ssd::energy::{DieState, Ledger, Phase, PriceTable};
-use flashwatt_ssd::nand::operation::Cause;
 use flashwatt_ssd::nand::settings::Timing;
+use flashwatt_ssd::operation::Cause;
 
 /// Figures of a report that cannot be computed from its ledger.
 const OVERLAP: &[&[&str]] = &[

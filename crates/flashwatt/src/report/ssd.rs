@@ -14,17 +14,17 @@ use crate::config::Config;
 use flashwatt_base::stats::Latency;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::kernel::Outcome;
-use flashwatt_ssd::drive::firmware::Firmware;
-use flashwatt_ssd::energy::accounts::{BufferCounts, HostWrites, SsdFigures};
 use flashwatt_ssd::energy::ledger::{Ledger, Phase};
 use flashwatt_ssd::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use flashwatt_ssd::energy::settings::IdleAccounting;
 use flashwatt_ssd::energy::{DieState, PriceTable};
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Mapping, Merges};
 use flashwatt_ssd::models::mapping_memory;
 use flashwatt_ssd::nand::Array;
-use flashwatt_ssd::nand::operation::{Cause, OpKind};
 use flashwatt_ssd::nand::settings::{Device, Timing};
+use flashwatt_ssd::observe::accounts::{BufferCounts, HostWrites, SsdFigures};
+use flashwatt_ssd::operation::{Cause, OpKind};
 
 /// An SSD's part of a report. Energies in J.
 #[derive(Clone, Debug)]

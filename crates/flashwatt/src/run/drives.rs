@@ -2,8 +2,8 @@
 
 use super::StartState;
 use super::start::Start;
+use crate::any::AnyDrive;
 use crate::config::{Array, Config, Drive, Precondition};
-use crate::drive::any::AnyDrive;
 use flashwatt_base::error::Error;
 use flashwatt_base::progress::Progress;
 use flashwatt_core::connector::Device;

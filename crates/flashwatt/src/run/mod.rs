@@ -26,6 +26,7 @@ pub(crate) mod inspect;
 mod limits;
 mod logs;
 mod options;
+pub mod power;
 mod request_log;
 mod start;
 

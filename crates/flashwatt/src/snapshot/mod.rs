@@ -32,7 +32,7 @@ use flashwatt_base::output::{Aside, io_error};
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
 use flashwatt_base::progress::Watch;
 use flashwatt_base::rng::Rng;
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{PlanNumber, RestoredDrive};
 use flashwatt_ssd::nand::Array;
 

@@ -1,11 +1,11 @@
 //! A drive that knows what every physical page holds: which version of which logical page. It carries out plans as
-//! [`flashwatt_ssd::drive::clockless::Clockless`] does, and checks that every page that is written anywhere holds what it should: read
+//! [`flashwatt_ssd::firmware::clockless::Clockless`] does, and checks that every page that is written anywhere holds what it should: read
 //! your writes, through any number of copies.
 
 use flashwatt_base::units::{BlockId, DieId, Lpn, OpId, Ppn};
 use flashwatt_core::connector::{Extent, Request, RequestKind};
 use flashwatt_ssd::blocks::BlockState;
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Cause, OpKind, PlannedOp};
 use flashwatt_ssd::nand::{Array, Geometry};
 

@@ -19,8 +19,8 @@ use flashwatt_core::connector::{Completion, Next, Request, RequestKind, SourceKi
 use flashwatt_core::kernel::{End, Sim};
 use flashwatt_ssd::controller::policies;
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::drive::clockless::Clockless;
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
+use flashwatt_ssd::firmware::clockless::Clockless;
 use flashwatt_ssd::ftl::OpKind;
 use flashwatt_ssd::ftl::schemes::page::spare_blocks_per_die;
 use flashwatt_ssd::nand::{Array, Geometry};

@@ -18,10 +18,10 @@ use flashwatt_core::energy::Series;
 use flashwatt_core::energy::meter::Reading;
 use flashwatt_core::kernel::Sim;
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::drive::firmware::Firmware;
 use flashwatt_ssd::energy::ledger::{Ledger, OpTimes};
 use flashwatt_ssd::energy::price::price;
 use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Cause, OpKind};
 use flashwatt_ssd::nand::{Array, Geometry};
 

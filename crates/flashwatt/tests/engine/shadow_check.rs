@@ -13,7 +13,7 @@ use flashwatt_core::connector::{Extent, Request, RequestKind};
 use flashwatt_core::kernel::Sim;
 use flashwatt_ssd::blocks::BlockTable;
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Context, Ftl, OpKind, Plan, PlannedOp, RestoredDrive};
 use flashwatt_ssd::nand::{Array, Geometry};
 use flashwatt_ssd::observe::check::Shadow;

@@ -8,7 +8,7 @@ use flashwatt_core::energy::Series;
 use flashwatt_core::kernel::Sim;
 use flashwatt_ssd::blocks::BlockState;
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::nand::{Array, Geometry};
 use flashwatt_ssd::observe::probe::{Probe, Purpose};
 

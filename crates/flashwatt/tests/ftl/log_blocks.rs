@@ -10,7 +10,7 @@ use flashwatt::config::Config;
 use flashwatt_base::rng::Rng;
 use flashwatt_base::units::BlockId;
 use flashwatt_core::connector::{Request, RequestKind};
-use flashwatt_ssd::drive::firmware::Firmware;
+use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Cause, Merges, OpKind};
 use flashwatt_ssd::nand::{Array, Geometry};
 

@@ -4,7 +4,7 @@
 //! by plan number. One file each, one line each in the list below.
 
 use crate::controller::op::Queue;
-use crate::nand::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpKind};
 use flashwatt_base::registry::{Entry, registry};
 
 /// How operations are put into the queues of a die.

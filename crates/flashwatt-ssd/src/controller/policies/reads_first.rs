@@ -2,7 +2,7 @@
 
 use super::{Order, Policy};
 use crate::controller::op::Queue;
-use crate::nand::operation::{Cause, OpKind};
+use crate::operation::{Cause, OpKind};
 
 /// The registry line.
 pub const ENTRY: Policy = Policy {

@@ -12,13 +12,13 @@
 use std::collections::VecDeque;
 
 use crate::controller::{Controller, EndedOp, Upper};
-use crate::drive::firmware::Firmware;
 use crate::drive::service::Service;
 use crate::drive::settings::Settings;
 use crate::drive::{NO_SEAT, Ssd};
-use crate::nand::operation::{Cause, OpKind};
+use crate::firmware::Firmware;
 use crate::nand::{Array, FlashAddress, Geometry, Reserve};
 use crate::observe::probe::{Probe, Purpose};
+use crate::operation::{Cause, OpKind};
 use crate::recovery::backups::{BackedUp, pages};
 use flashwatt_base::units::{BlockId, DieId, Nanos, Ppn, RequestId};
 use flashwatt_core::connector::{Cx, Extent};

@@ -5,8 +5,8 @@ use super::Step;
 use crate::cache::write_buffer::Kept;
 use crate::drive::Ssd;
 use crate::nand::Reserve;
-use crate::nand::operation::Cause;
 use crate::observe::probe::Probe;
+use crate::operation::Cause;
 use crate::recovery::dump::DumpedUnit;
 use flashwatt_base::units::Ppn;
 

@@ -14,14 +14,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::cache::write_buffer::Parts;
 use crate::controller::EndedOp;
-use crate::drive::firmware::Firmware;
 use crate::drive::service::Service;
 use crate::drive::settings::Settings;
 use crate::drive::{NO_SEAT, Ssd};
+use crate::firmware::Firmware;
 use crate::ftl::{PlanIndex, PlanNumber};
-use crate::nand::operation::Cause;
 use crate::nand::{Geometry, Reserve};
 use crate::observe::probe::{Probe, Purpose};
+use crate::operation::Cause;
 use crate::recovery::journal::{JournalRecord, PageContent, PageLayout, rows};
 use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 use flashwatt_core::connector::Cx;

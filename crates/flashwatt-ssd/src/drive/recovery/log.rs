@@ -13,12 +13,12 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::controller::EndedOp;
 use crate::drive::Ssd;
-use crate::drive::firmware::Firmware;
 use crate::drive::service::Service;
 use crate::drive::settings::Settings;
-use crate::nand::operation::Cause;
+use crate::firmware::Firmware;
 use crate::nand::{Geometry, Reserve};
 use crate::observe::probe::{Probe, Purpose};
+use crate::operation::Cause;
 use crate::recovery::checkpoint::{LISTED_ENTRY_BYTES, checkpoint_bytes};
 use crate::recovery::log::{LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_pages, records_per_page};
 use flashwatt_base::units::{BlockId, Lpn, RequestId};

@@ -9,10 +9,10 @@
 
 use crate::controller::Controller;
 use crate::drive::Ssd;
-use crate::energy::accounts::ReadAccounts;
 use crate::ftl::{Plan, PlanNumber};
-use crate::nand::operation::Cause;
+use crate::observe::accounts::ReadAccounts;
 use crate::observe::probe::{Probe, Purpose};
+use crate::operation::Cause;
 use crate::recovery::backups::BackedUp;
 use crate::recovery::dump::DumpedUnit;
 use crate::recovery::log::LogFound;

@@ -26,7 +26,7 @@ use crate::ftl::plan::Plan;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
 use crate::nand::Geometry;
-use crate::nand::operation::Cause;
+use crate::operation::Cause;
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
 use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};

@@ -33,7 +33,7 @@ use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, DriveSize, Room, Setup};
 use crate::nand::Geometry;
-use crate::nand::operation::Cause;
+use crate::operation::Cause;
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter};
 use flashwatt_base::units::{BlockId, Lpn, Ppn};
 use flashwatt_core::connector::Extent;

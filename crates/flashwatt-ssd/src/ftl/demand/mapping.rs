@@ -12,7 +12,7 @@ use crate::ftl::scheme::flat_map_bytes;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, Setup};
 use crate::nand::Geometry;
-use crate::nand::operation::Cause;
+use crate::operation::Cause;
 use crate::recovery::checkpoint::LISTED_ENTRY_BYTES;
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter};

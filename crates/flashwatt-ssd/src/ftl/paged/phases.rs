@@ -12,8 +12,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Allocation;
-use crate::nand::operation::OpKind;
 use crate::nand::{DieSet, Pace};
+use crate::operation::OpKind;
 use flashwatt_base::rng::Rng;
 use flashwatt_base::units::{DieId, Nanos};
 

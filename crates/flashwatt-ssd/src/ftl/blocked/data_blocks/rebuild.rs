@@ -17,7 +17,7 @@ use crate::blocks::BlockTable;
 use crate::ftl::Context;
 use crate::ftl::plan::Plan;
 use crate::nand::Array;
-use crate::nand::operation::Cause;
+use crate::operation::Cause;
 use crate::recovery::scan::Found;
 use flashwatt_base::units::{BlockId, Lpn, Ppn};
 
@@ -186,12 +186,12 @@ impl DataBlocks {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crate::drive::firmware::Firmware;
     use crate::drive::fixture::{Heeded, Shape, ftl, geometry};
+    use crate::firmware::Firmware;
     use crate::ftl::PlanNumber;
-    use crate::nand::operation::OpKind;
     use crate::nand::settings::ProgramOrder;
     use crate::nand::{Array, Geometry};
+    use crate::operation::OpKind;
     use crate::recovery::scan::{Flash, Found};
     use crate::recovery::spare::{Spare, SpareAreas, Ties};
     use flashwatt_base::units::{BlockId, Lpn, Ppn};

@@ -4,7 +4,7 @@ use super::{DieWrites, GcJob, Pages};
 use crate::blocks::BlockState;
 use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::{Claims, RestoredDrive};
-use crate::nand::operation::Cause;
+use crate::operation::Cause;
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
 use flashwatt_base::units::{BlockId, DieId};
 

@@ -3,10 +3,10 @@
 //! It lays down start states, replays requests for [`crate::drive::Untimed`], and property tests drive translation layers
 //! with it. The NAND referee checks its operations too.
 
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
-use crate::nand::operation::OpKind;
 use crate::nand::{Array, DieSet, Geometry};
+use crate::operation::OpKind;
 use flashwatt_base::units::{DieId, Lpn, Ppn};
 use flashwatt_core::connector::{Extent, Request, RequestKind, Upcoming};
 

@@ -10,7 +10,7 @@ use flashwatt_ssd::energy::die_state::OpStates;
 use flashwatt_ssd::energy::parts::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
 use flashwatt_ssd::energy::settings::DramRule;
 use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
-use flashwatt_ssd::nand::operation::{OpClass, OpKind};
+use flashwatt_ssd::operation::{OpClass, OpKind};
 
 /// Power of a drive by what its parts do.
 ///

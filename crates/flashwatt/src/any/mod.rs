@@ -8,7 +8,7 @@ use flashwatt_devices::hdd::{Hdd, HddFigures};
 use flashwatt_devices::raid::Raid;
 use flashwatt_devices::raid::figures::RaidFigures;
 use flashwatt_ssd::drive::Ssd;
-use flashwatt_ssd::energy::accounts::SsdFigures;
+use flashwatt_ssd::observe::accounts::SsdFigures;
 use flashwatt_ssd::observe::probe::Recording;
 
 /// A drive of one of the kinds that can be configured.

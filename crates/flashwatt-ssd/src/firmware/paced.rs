@@ -1,4 +1,4 @@
-//! Runs a drive at its pace: as [`crate::drive::clockless`], but each operation keeps its die busy for its time, the host has as many writes
+//! Runs a drive at its pace: as [`crate::firmware::clockless`], but each operation keeps its die busy for its time, the host has as many writes
 //! under way as the drive takes, and collection goes on in the time that the writes leave. So the dies come into the phases of a long run, which a drive
 //! that collects at once never has: there all dies take a page in turn, and stay in step for ever.
 //!
@@ -7,11 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::drive::clockless::Full;
-use crate::drive::firmware::Firmware;
+use crate::firmware::Firmware;
+use crate::firmware::clockless::Full;
 use crate::ftl::PlannedOp;
-use crate::nand::operation::OpKind;
 use crate::nand::{Array, DieSet, Geometry, Pace};
+use crate::operation::OpKind;
 use flashwatt_base::units::{BlockId, DieId, Nanos, Ppn};
 use flashwatt_core::connector::{Extent, Upcoming};
 

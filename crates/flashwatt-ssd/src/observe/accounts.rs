@@ -2,18 +2,18 @@
 
 use std::hint::cold_path;
 
-use crate::drive::firmware::Firmware;
 use crate::energy::activity::{Activity, Present};
 use crate::energy::array_times::ArrayTimes;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::settings::{DramRule, Energy};
 use crate::energy::{DieState, PriceTable, price};
+use crate::firmware::Firmware;
 use crate::ftl::plan::{Chosen, Notes};
 use crate::ftl::{Mapping, Plan};
-use crate::nand::operation::{Cause, OpClass};
 use crate::nand::phases::Course;
 use crate::observe::probe::{BufferEvent, Probe, Purpose};
+use crate::operation::{Cause, OpClass};
 use flashwatt_base::halves::Halves;
 use flashwatt_base::stats::Histogram;
 use flashwatt_base::units::Nanos;

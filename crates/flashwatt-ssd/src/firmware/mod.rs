@@ -1,5 +1,8 @@
 //! The deciding half of the drive: translation layer, block state, random numbers, and the plan they fill.
 
+pub mod clockless;
+pub mod paced;
+
 use crate::blocks::BlockTable;
 use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};
 use crate::nand::reserve::{Row, Runs};
