@@ -146,8 +146,8 @@ fn parse<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, Error> {
     })
 }
 
-/// The host's rule for requests in the scheduler, which is no power budget.
-const OF_REQUESTS: &str = "dispatch_budget";
+/// The host's table: its budgets are of requests, not of power.
+const OF_REQUESTS: &str = "config.host";
 
 /// The key of a power budget in a configuration, if one is set. In every version its name contains `budget`.
 fn power_budget(path: &str, config: &Value) -> Option<String> {
@@ -155,8 +155,11 @@ fn power_budget(path: &str, config: &Value) -> Option<String> {
     let set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
     table.iter().find_map(|(key, value)| {
         let path = format!("{path}.{key}");
-        let is_budget = key.contains("budget") && key != OF_REQUESTS;
-        if is_budget && set(value) { Some(path) } else { power_budget(&path, value) }
+        match key.contains("budget") && set(value) {
+            _ if path == OF_REQUESTS => None,
+            true => Some(path),
+            false => power_budget(&path, value),
+        }
     })
 }
 

@@ -226,12 +226,14 @@ fn what_is_wrong_with_a_table_is_named() {
     }
 }
 
-/// The host's rule of requests has the word in its name, too.
+/// Rules of the host have the word in their names, too.
 #[test]
 fn a_budget_of_requests_is_no_power_budget() {
-    let json = report("x25m", &["host.scheduler=mq_deadline", "host.dispatch_budget=true"]);
-    let repriced = reprice(&json, "energy.nand.read_ma = 25", "prices.toml");
-    assert!(repriced.is_ok(), "{:?}", repriced.err());
+    for sets in [&["host.scheduler=mq_deadline", "host.dispatch_budget=true"][..], &["host.scheduler=bfq"]] {
+        let json = report("x25m", sets);
+        let repriced = reprice(&json, "energy.nand.read_ma = 25", "prices.toml");
+        assert!(repriced.is_ok(), "{sets:?}: {:?}", repriced.err());
+    }
 }
 
 #[test]
