@@ -108,6 +108,13 @@ impl Heeded {
         }
     }
 
+    /// The same under another victim policy, which has no parameters.
+    pub fn with_policy(entry: &'static gc::Policy) -> Self {
+        let mut heeded = Self::new();
+        heeded.gc.policy = GcPolicy { entry, parameters: BTreeMap::new() };
+        heeded
+    }
+
     pub fn setup(&self) -> Setup<'_> {
         Setup { nand: &self.nand, block_stripe: BlockStripe::Block, gc: &self.gc, wear: &self.wear }
     }

@@ -14,6 +14,7 @@ mod scheme;
 pub mod schemes;
 
 use crate::blocks::BlockTable;
+pub use crate::gc::Steady;
 use crate::nand::{Array, Geometry, Pace, WearView};
 pub use crate::operation::{Cause, OpKind};
 use crate::recovery::scan::Found;
@@ -70,17 +71,6 @@ pub struct MapOnFlash {
     pub entries_per_page: u32,
     /// Copies of each page.
     pub copies: u32,
-}
-
-/// What theory gives of a steady state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Steady {
-    /// The state.
-    Known,
-    /// The state under greedy collection, from which that under another policy is reached by few writes.
-    Near,
-    /// Nothing: nothing was laid down.
-    Unknown,
 }
 
 /// A translation layer.
@@ -159,7 +149,7 @@ pub trait Ftl: Send {
     }
 
     /// Lays down the steady state of uniform random writes of single pages at this pace, as far as theory gives it for this layer and
-    /// its policies. `watch` counts the pages and may end the work.
+    /// its policies; [`Steady::Unknown`]: nothing was laid down. `watch` counts the pages and may end the work.
     fn fill_steady(
         &mut self,
         _blocks: &mut BlockTable,

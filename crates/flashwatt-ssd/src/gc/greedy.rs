@@ -1,6 +1,6 @@
 //! Greedy: the block with the fewest valid pages. This is optimal for uniform random writes.
 
-use super::{Policy, VictimPolicy};
+use super::{Policy, Steady, VictimPolicy};
 use crate::blocks::{BlockView, Choice};
 use flashwatt_base::rng::Rng;
 
@@ -13,5 +13,9 @@ struct Greedy;
 impl VictimPolicy for Greedy {
     fn choose(&self, view: &BlockView, _rng: &mut Rng) -> Option<Choice> {
         view.fewest_valid().map(|block| Choice { block, searches: view.blocks_in_die() })
+    }
+
+    fn steady(&self) -> Steady {
+        Steady::Known
     }
 }

@@ -61,6 +61,24 @@ pub fn build(policy: &GcPolicy) -> Box<dyn VictimPolicy> {
 pub trait VictimPolicy: Send {
     /// The next victim of the view's die.
     fn choose(&self, view: &BlockView, rng: &mut Rng) -> Option<Choice>;
+
+    /// What theory gives of the policy's steady state: where the start state `steady` of page mapping comes from. A policy that
+    /// answers [`Steady::Known`] promises that its victims always have the fewest valid pages of all candidates. Most policies
+    /// keep the answer that is given here.
+    fn steady(&self) -> Steady {
+        Steady::Near
+    }
+}
+
+/// What theory gives of the steady state of uniform random writes of whole pages. The theory is that of greedy collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Steady {
+    /// The state.
+    Known,
+    /// A state that the drive leaves for its own within few writes: that of greedy collection.
+    Near,
+    /// Nothing. The state must be reached by writes to a drive that was filled in address order.
+    Unknown,
 }
 
 /// The example of `docs/add-a-victim-policy.md`, compiled from that page.

@@ -73,7 +73,6 @@ pub(in crate::ftl) struct Pages {
     low_watermark: u32,
     reserved: u32,
     policy: Box<dyn VictimPolicy>,
-    policy_is_greedy: bool,
     wear: Box<dyn WearPolicy>,
 }
 
@@ -154,18 +153,16 @@ impl Pages {
             low_watermark: setup.gc.low_watermark_blocks,
             reserved: setup.gc.reserved_blocks,
             policy: crate::gc::build(&setup.gc.policy),
-            policy_is_greedy: setup.gc.policy.entry.name == "greedy",
             wear: crate::wear::build(setup.wear),
             geometry: geometry.clone(),
         }
     }
 
-    /// What theory gives of the steady state: of whole pages alone, and under greedy collection.
+    /// What theory gives of the steady state: of whole pages what the victim policy declares, of parts of pages nothing.
     pub fn steady(&self) -> Steady {
-        match self.policy_is_greedy {
-            _ if self.geometry.units_per_page > 1 => Steady::Unknown,
-            true => Steady::Known,
-            false => Steady::Near,
+        match self.geometry.units_per_page {
+            1 => self.policy.steady(),
+            _ => Steady::Unknown,
         }
     }
 
