@@ -2,7 +2,7 @@
 
 use std::hint::cold_path;
 
-use super::op::{NewOp, Queue, Role, Until};
+use super::op::{NewOp, OpQueue, Role, Until};
 use super::{Controller, MeteredFlash};
 use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlanIndex, PlannedOp};
@@ -135,7 +135,7 @@ impl Controller {
             seq,
             kind: if planned.kind == OpKind::Copy { OpKind::Read } else { planned.kind },
             cause: planned.cause,
-            queue: if urgent { Queue::Front } else { class },
+            queue: if urgent { OpQueue::Front } else { class },
             at,
             other,
             request,
@@ -200,7 +200,7 @@ impl Controller {
 
     /// Moves an operation, and all operations that it waits for, up to a better class. A list holds the remaining steps: there
     /// can be as many as pages in a block, too many for recursion.
-    fn promote(&mut self, id: OpId, queue: Queue, array: &Array) {
+    fn promote(&mut self, id: OpId, queue: OpQueue, array: &Array) {
         if !self.is_below(id, queue) {
             return;
         }
@@ -217,13 +217,13 @@ impl Controller {
     }
 
     /// Whether an operation is in a worse class and can still be moved.
-    fn is_below(&self, id: OpId, queue: Queue) -> bool {
+    fn is_below(&self, id: OpId, queue: OpQueue) -> bool {
         let op = &self.ops[id];
         op.queue > queue && !self.is_ordered(op.queue) && (!op.started || op.turns_into_program())
     }
 
     /// Moves one operation up. Adds the next steps to the end of `steps`, in reverse order.
-    fn raise(&mut self, id: OpId, queue: Queue, array: &Array, steps: &mut Vec<Promotion>) {
+    fn raise(&mut self, id: OpId, queue: OpQueue, array: &Array, steps: &mut Vec<Promotion>) {
         let op = self.ops[id];
         let is_linked = op.blockers == 0 && !op.started; // of a copy half done the program joins the queue later
         if is_linked {
@@ -290,9 +290,9 @@ mod tests {
         }
         controller.ops.stop_awaiting(middle, first);
         controller.unblock(middle);
-        controller.ops[last].queue = Queue::HostRead;
+        controller.ops[last].queue = OpQueue::HostRead;
         controller.wait(last, middle, Until::End, &array);
         let queues = [first, second, third, middle].map(|id| controller.ops[id].queue);
-        assert_eq!(queues, [Queue::Background, Queue::HostRead, Queue::HostRead, Queue::HostRead]);
+        assert_eq!(queues, [OpQueue::Background, OpQueue::HostRead, OpQueue::HostRead, OpQueue::HostRead]);
     }
 }

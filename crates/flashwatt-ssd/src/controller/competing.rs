@@ -6,7 +6,7 @@
 use std::hint::select_unpredictable;
 
 use super::channel_set::ChannelSet;
-use super::dispatch::{Candidate, Choice};
+use super::dispatch::{Candidate, OpChoice};
 use super::settings::{self, BusOrder};
 use super::{Controller, MeteredFlash};
 use crate::firmware::Firmware;
@@ -313,8 +313,8 @@ impl Controller {
     /// for it.
     fn age(&self, candidate: Candidate) -> u64 {
         match candidate.choice {
-            Choice::Head(op) | Choice::Oldest(op) => self.ops[op].seq,
-            Choice::Step | Choice::BypassedStep => self.dies[candidate.die.idx()].background_since,
+            OpChoice::Head(op) | OpChoice::Oldest(op) => self.ops[op].seq,
+            OpChoice::Step | OpChoice::BypassedStep => self.dies[candidate.die.idx()].background_since,
         }
     }
 }

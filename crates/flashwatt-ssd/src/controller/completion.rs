@@ -3,7 +3,7 @@
 use std::hint::cold_path;
 
 use super::dispatch::OpStart;
-use super::op::{Queue, Until};
+use super::op::{OpQueue, Until};
 use super::settings::BusOrder;
 use super::{Controller, EndedOp, MeteredFlash};
 use crate::energy::DieState;
@@ -174,7 +174,7 @@ impl Controller {
         state.background -= 1;
         if state.background == 0 {
             state.background_since = self.next_seq;
-            self.set_ready(die, if self.preemptible { Queue::Step } else { Queue::UrgentStep });
+            self.set_ready(die, if self.preemptible { OpQueue::Step } else { OpQueue::UrgentStep });
         }
     }
 

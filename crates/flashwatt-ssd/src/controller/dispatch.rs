@@ -3,12 +3,12 @@
 //! Only channels are looked at on which something has *changed* since the last look: an operation became ready, a die became
 //! idle, the bus became free. On each of them the best candidate starts, until the bus is taken or nothing can start.
 //!
-//! The bits of a die's `ready` mask are its choices, the best one lowest ([`Queue`]). Some are queues of planned operations.
+//! The bits of a die's `ready` mask are its choices, the best one lowest ([`OpQueue`]). Some are queues of planned operations.
 //! Others are *steps* of background work that the controller has not asked the translation layer for yet.
 
 use std::hint::cold_path;
 
-use super::op::{Op, Queue, Role, Until};
+use super::op::{Op, OpQueue, Role, Until};
 use super::queues::{DieQueue, least, ways};
 use super::settings::BusOrder;
 use super::{Controller, MeteredFlash};
@@ -33,12 +33,12 @@ pub(super) struct Candidate {
     way: u32,
     /// The best of the die's choices, as a bit number of the die's `ready` mask; the lowest bit is the best.
     queue: u8,
-    pub choice: Choice,
+    pub choice: OpChoice,
 }
 
 /// How a die's next operation was chosen.
 #[derive(Clone, Copy)]
-pub(super) enum Choice {
+pub(super) enum OpChoice {
     /// The head of the best queue.
     Head(OpId),
     /// The oldest of all operations, after [`BYPASS_MAX`] others went ahead.
@@ -142,8 +142,8 @@ impl Controller {
     #[inline(never)]
     fn command_waits(&mut self, channel: ChannelId) -> bool {
         self.peek(channel).is_some_and(|candidate| match candidate.choice {
-            Choice::Head(op) | Choice::Oldest(op) => self.ops[op].kind != OpKind::Program,
-            Choice::Step | Choice::BypassedStep => false,
+            OpChoice::Head(op) | OpChoice::Oldest(op) => self.ops[op].kind != OpKind::Program,
+            OpChoice::Step | OpChoice::BypassedStep => false,
         })
     }
 
@@ -206,12 +206,12 @@ impl Controller {
         let (way, queue) = self.best(channel, candidates);
         let die = self.geometry.die_at(channel, way);
         let state = &self.dies[die.idx()];
-        let choice = if queue == Queue::Step as u8 || queue == Queue::UrgentStep as u8 {
-            Choice::Step
+        let choice = if queue == OpQueue::Step as u8 || queue == OpQueue::UrgentStep as u8 {
+            OpChoice::Step
         } else if state.bypassed >= BYPASS_MAX && state.ready >> (queue + 1) != 0 {
             self.choice_after_bypasses(state, queue)
         } else {
-            Choice::Head(state.queues[queue as usize].head)
+            OpChoice::Head(state.queues[queue as usize].head)
         };
         Some(Candidate { die, way, queue, choice })
     }
@@ -230,25 +230,26 @@ impl Controller {
         let Candidate { die, way, queue, choice } = candidate;
         let state = &mut self.dies[die.idx()];
         match choice {
-            Choice::Head(op) => {
+            OpChoice::Head(op) => {
                 let passes_over = state.ready >> (queue + 1) != 0;
                 state.bypassed = if passes_over { state.bypassed + 1 } else { 0 };
                 Some(OpStart { die, way, op, is_queued: true })
             }
-            Choice::Step => {
+            OpChoice::Step => {
                 let candidates = self.channels[channel.idx()].candidates();
                 let is_only_die = candidates & (candidates - 1) == 0;
-                let op = self.ask_for_step(now, die, queue == Queue::UrgentStep as u8, is_only_die, firmware, flash)?;
+                let op =
+                    self.ask_for_step(now, die, queue == OpQueue::UrgentStep as u8, is_only_die, firmware, flash)?;
                 Some(OpStart { die, way, op, is_queued: false })
             }
-            Choice::Oldest(op) => {
+            OpChoice::Oldest(op) => {
                 (state.bypassed, state.step_is_next) = (0, true);
                 Some(OpStart { die, way, op, is_queued: true })
             }
-            Choice::BypassedStep => {
+            OpChoice::BypassedStep => {
                 (state.bypassed, state.step_is_next) = (0, false);
-                self.clear_ready(die, Queue::Step);
-                self.set_ready(die, Queue::UrgentStep);
+                self.clear_ready(die, OpQueue::Step);
+                self.set_ready(die, OpQueue::UrgentStep);
                 None
             }
         }
@@ -280,17 +281,17 @@ impl Controller {
     /// The choice of a die after [`BYPASS_MAX`] operations went ahead of worse ones. It alternates: the oldest operation of all
     /// queues one time, the step of background work the next time. `queue` is the best choice.
     #[cold]
-    fn choice_after_bypasses(&self, state: &DieQueue, queue: u8) -> Choice {
-        let step = 1 << Queue::Step as u8;
+    fn choice_after_bypasses(&self, state: &DieQueue, queue: u8) -> OpChoice {
+        let step = 1 << OpQueue::Step as u8;
         let operations_wait = (state.ready & !step) >> (queue + 1) != 0;
         if state.ready & step != 0 && (state.step_is_next || !operations_wait) {
-            return Choice::BypassedStep;
+            return OpChoice::BypassedStep;
         }
         // Neither step has an operation to compare by age. The urgent one precedes everything but `Front` anyway.
-        let steps = step | 1 << Queue::UrgentStep as u8;
+        let steps = step | 1 << OpQueue::UrgentStep as u8;
         let ready = u64::from(state.ready & !steps);
         let heads = ways(ready).map(|queue| state.queues[queue as usize].head);
-        Choice::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
+        OpChoice::Oldest(heads.min_by_key(|&id| self.ops[id].seq).unwrap_or(state.queues[queue as usize].head))
     }
 
     /// Of the dies in `waits`, whose data waits for the bus, the one with the oldest read. Its data is sent now.
@@ -326,7 +327,7 @@ impl Controller {
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) -> Option<OpId> {
-        self.clear_ready(die, if urgent { Queue::UrgentStep } else { Queue::Step });
+        self.clear_ready(die, if urgent { OpQueue::UrgentStep } else { OpQueue::Step });
         firmware.background(die, &flash.array);
         flash.accounts.planned(now, Purpose::Background, firmware);
         let state = &mut self.dies[die.idx()];

@@ -6,7 +6,7 @@
 //! most, and a choice a look at the least ones of the eights, which are eight at most.
 
 use super::op::OpTable;
-use super::queues::{DieQueue, Place, WAY_BITS, ways};
+use super::queues::{DiePlace, DieQueue, WAY_BITS, ways};
 use crate::nand::Geometry;
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{ChannelId, DieId};
@@ -58,7 +58,7 @@ impl ManyWays {
             "what can change a die's place makes it stale"
         );
         let least = self.places.least(channel);
-        (way_of(least), Place::of_number(least).queue())
+        (way_of(least), DiePlace::of_number(least).queue())
     }
 
     /// The number of a die; that of no die if it is no candidate.

@@ -12,7 +12,7 @@ use flashwatt_base::units::{Nanos, OpId};
 #[derive(Clone, Default)]
 pub(super) struct MapOps {
     reads: VecDeque<Read>,
-    writes: VecDeque<Write>,
+    writes: VecDeque<MapWriteOps>,
 }
 #[derive(Clone)]
 
@@ -25,7 +25,7 @@ struct Read {
 
 /// The write of a map page with all its copies: operations with consecutive numbers.
 #[derive(Clone)]
-struct Write {
+struct MapWriteOps {
     first: u64,
     copies: u32,
     /// Copies whose program has not ended.
@@ -46,7 +46,7 @@ impl MapOps {
             Some(last) if last.copies < copies && last.first + u64::from(last.copies) == seq => {
                 (last.copies, last.left) = (last.copies + 1, last.left + 1);
             }
-            _ => self.writes.push_back(Write { first: seq, copies: 1, left: 1, planned }),
+            _ => self.writes.push_back(MapWriteOps { first: seq, copies: 1, left: 1, planned }),
         }
     }
 

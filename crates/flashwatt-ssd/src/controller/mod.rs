@@ -43,8 +43,8 @@ use holds::Holds;
 use many_ways::ManyWays;
 use map_ops::MapOps;
 use old_map::OldMap;
-use op::{OpTable, Queue};
-use policies::Order;
+use op::{OpQueue, OpTable};
+use policies::QueueOrder;
 use queues::{Channel, DieQueue};
 use settings::BusOrder;
 
@@ -54,14 +54,14 @@ pub struct Controller {
     geometry: Geometry,
     timing: Timing,
     courses: Courses,
-    order: Order,
+    order: QueueOrder,
     bus_order: BusOrder,
     /// The places of dies among those of a channel that has many.
     many_ways: Option<ManyWays>,
     /// What channels that compete for starts share, if they do.
     competition: Option<Box<Competition>>,
     /// The queue of an operation, by kind and cause.
-    queues: [[Queue; Cause::ALL.len()]; OpKind::ALL.len()],
+    queues: [[OpQueue; Cause::ALL.len()]; OpKind::ALL.len()],
     preemptible: bool,
     /// Whether no background work begins: the drive recovers from a power cut.
     rests: bool,
@@ -198,10 +198,10 @@ impl Controller {
             return;
         }
         if self.dies[die.idx()].background == 0 && firmware.ftl.wants_background(die, &firmware.blocks) {
-            if self.dies[die.idx()].ready & Queue::OF_BACKGROUND == 0 {
+            if self.dies[die.idx()].ready & OpQueue::OF_BACKGROUND == 0 {
                 self.dies[die.idx()].background_since = self.next_seq;
             }
-            self.set_ready(die, if self.preemptible { Queue::Step } else { Queue::UrgentStep });
+            self.set_ready(die, if self.preemptible { OpQueue::Step } else { OpQueue::UrgentStep });
         }
     }
 

@@ -18,14 +18,14 @@ pub(super) struct OldMap {
     first: u64,
     /// Of each operation from that number on: whether it has ended, or is no program.
     ended: VecDeque<bool>,
-    writes: VecDeque<Write>,
+    writes: VecDeque<OldMapWrites>,
     /// Entries that the programs of `writes` change.
     changes: u64,
 }
 
 /// Writes of pages of the map in one plan.
 #[derive(Clone)]
-struct Write {
+struct OldMapWrites {
     /// The number of the first operation after the plan.
     until: u64,
     changes: u64,
@@ -58,7 +58,7 @@ impl OldMap {
         held.iter().for_each(|&block| array.hold(block));
         let changes = plan.map_writes().iter().map(|write| u64::from(write.changes)).sum();
         self.changes += changes;
-        self.writes.push_back(Write { until, changes, held });
+        self.writes.push_back(OldMapWrites { until, changes, held });
     }
 
     /// An operation has ended. Returns the blocks that need not be kept any longer.
@@ -71,9 +71,9 @@ impl OldMap {
             self.first += 1;
         }
         let mut released = Vec::new();
-        let is_over = |write: &Write| self.ended.is_empty() || write.until <= self.first;
+        let is_over = |write: &OldMapWrites| self.ended.is_empty() || write.until <= self.first;
         while self.writes.front().is_some_and(is_over) {
-            let Some(Write { changes, held, .. }) = self.writes.pop_front() else { break };
+            let Some(OldMapWrites { changes, held, .. }) = self.writes.pop_front() else { break };
             self.changes -= changes;
             released.extend(held);
         }

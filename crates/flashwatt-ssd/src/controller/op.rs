@@ -12,7 +12,7 @@ use flashwatt_base::units::{BlockId, OpId, RequestId};
 /// background work that the controller has not asked for yet. The numbers are bits of a die's `ready` mask.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
-pub enum Queue {
+pub enum OpQueue {
     /// Operations of urgent steps of background work.
     Front,
     /// No queue: asks for a step of background work, whose operations precede all others.
@@ -31,12 +31,12 @@ pub enum Queue {
     Erase,
 }
 
-impl Queue {
+impl OpQueue {
     /// Number of choices.
     pub const COUNT: usize = 8;
 
     /// The bits of a `ready` mask that ask for background work.
-    pub const OF_BACKGROUND: u32 = 1 << Queue::UrgentStep as u32 | 1 << Queue::Step as u32;
+    pub const OF_BACKGROUND: u32 = 1 << OpQueue::UrgentStep as u32 | 1 << OpQueue::Step as u32;
 }
 
 /// The role of an operation among reads of several copies of a page.
@@ -63,7 +63,7 @@ pub struct Op {
     /// Its cause.
     pub cause: Cause,
     /// Its queue at its die.
-    pub queue: Queue,
+    pub queue: OpQueue,
     /// Number of conditions that it waits for.
     pub blockers: u8,
     /// Whether it is running.
@@ -345,7 +345,7 @@ pub struct NewOp {
     pub seq: u64,
     pub kind: OpKind,
     pub cause: Cause,
-    pub queue: Queue,
+    pub queue: OpQueue,
     pub at: FlashAddress,
     pub other: FlashAddress,
     pub request: RequestId,

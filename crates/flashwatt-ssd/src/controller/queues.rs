@@ -6,8 +6,8 @@
 use std::hint::cold_path;
 
 use super::Controller;
-use super::op::{OpTable, Queue};
-use super::policies::Order;
+use super::op::{OpQueue, OpTable};
+use super::policies::QueueOrder;
 use crate::nand::phases::OpStage;
 use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
@@ -38,9 +38,9 @@ pub(super) struct DieQueue {
     pub bypassed: u32,
     /// Whether the step of background work comes next when the bound of bypasses is reached again.
     pub step_is_next: bool,
-    /// A bit for each [`Queue`] whose head can start, or whose step of background work can be asked for.
+    /// A bit for each [`OpQueue`] whose head can start, or whose step of background work can be asked for.
     pub ready: u32,
-    pub queues: [OpList; Queue::COUNT],
+    pub queues: [OpList; OpQueue::COUNT],
 }
 
 impl Default for DieQueue {
@@ -57,7 +57,7 @@ impl Default for DieQueue {
             bypassed: 0,
             step_is_next: false,
             ready: 0,
-            queues: [OpList { head: OpId::NONE, tail: OpId::NONE }; Queue::COUNT],
+            queues: [OpList { head: OpId::NONE, tail: OpId::NONE }; OpQueue::COUNT],
         }
     }
 }
@@ -67,25 +67,25 @@ impl DieQueue {
     /// and then by the plan number of the operation in front of it. A step of background work has no plan number yet; it comes
     /// first in its queue.
     #[inline(always)]
-    pub fn place(&self, ops: &OpTable) -> Place {
+    pub fn place(&self, ops: &OpTable) -> DiePlace {
         let queue = self.ready.trailing_zeros();
         let head = self.queues[queue as usize].head;
         let seq = if head.is_some() { ops[head].seq } else { 0 };
         debug_assert!(seq >> (QUEUE_SHIFT - WAY_BITS) == 0, "a run has fewer operations");
-        Place(u64::from(queue) << QUEUE_SHIFT | seq << WAY_BITS)
+        DiePlace(u64::from(queue) << QUEUE_SHIFT | seq << WAY_BITS)
     }
 }
 
 /// Where the queue stands in a place, above the plan number.
-const QUEUE_SHIFT: u32 = u64::BITS - Queue::COUNT.ilog2();
+const QUEUE_SHIFT: u32 = u64::BITS - OpQueue::COUNT.ilog2();
 /// Bits of a way's number: a channel has as many dies as a word has bits, at most. In a place they lie below the plan number.
 pub(super) const WAY_BITS: u32 = u64::BITS.ilog2();
 
 /// A die's place in the order of its channel's dies, see [`DieQueue::place`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Place(u64);
+pub(super) struct DiePlace(u64);
 
-impl Place {
+impl DiePlace {
     /// The queue that the die would serve.
     #[inline(always)]
     pub fn queue(self) -> u8 {
@@ -102,7 +102,7 @@ impl Place {
     /// The place in such a number.
     #[inline(always)]
     pub fn of_number(number: u64) -> Self {
-        Place(number >> WAY_BITS << WAY_BITS)
+        DiePlace(number >> WAY_BITS << WAY_BITS)
     }
 }
 
@@ -174,13 +174,13 @@ pub(super) fn least<T: Ord>(mask: u64, value: impl Fn(u32) -> T) -> (u32, T) {
 }
 
 /// The queue of an operation, by kind and cause.
-pub(super) fn queues_of(order: &Order) -> [[Queue; Cause::ALL.len()]; OpKind::ALL.len()] {
+pub(super) fn queues_of(order: &QueueOrder) -> [[OpQueue; Cause::ALL.len()]; OpKind::ALL.len()] {
     OpKind::ALL.map(|kind| Cause::ALL.map(|cause| (order.queue_of)(kind, cause)))
 }
 
 impl Controller {
     #[inline(always)]
-    pub(super) fn is_ordered(&self, queue: Queue) -> bool {
+    pub(super) fn is_ordered(&self, queue: OpQueue) -> bool {
         let Some(ordered) = self.order.in_order else { return false };
         cold_path();
         queue == ordered
@@ -189,7 +189,7 @@ impl Controller {
     /// Whether a die has no operation in a queue. Of a queue that is not ordered the bit of its head tells: the queue itself is not
     /// touched.
     #[inline(always)]
-    pub(super) fn has_none_in(&self, die: DieId, queue: Queue) -> bool {
+    pub(super) fn has_none_in(&self, die: DieId, queue: OpQueue) -> bool {
         let state = &self.dies[die.idx()];
         let is_ready = state.ready >> queue as u32 & 1 != 0;
         debug_assert!(self.is_ordered(queue) || is_ready == state.queues[queue as usize].head.is_some());
@@ -295,7 +295,7 @@ impl Controller {
 
     /// Sets or clears the bit of a queue by its head.
     #[cold]
-    fn mark(&mut self, die: DieId, queue: Queue) {
+    fn mark(&mut self, die: DieId, queue: OpQueue) {
         let head = self.dies[die.idx()].queues[queue as usize].head;
         if head.is_some() && self.ops[head].blockers == 0 {
             self.set_ready(die, queue);
@@ -307,13 +307,13 @@ impl Controller {
 
     /// Sets a choice of a die as ready.
     #[inline(always)]
-    pub(super) fn set_ready(&mut self, die: DieId, queue: Queue) {
+    pub(super) fn set_ready(&mut self, die: DieId, queue: OpQueue) {
         self.set_ready_if(true, die, queue);
     }
 
     /// [`Self::set_ready`] if `really`, without a branch, because `really` is unpredictable.
     #[inline(always)]
-    fn set_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
+    fn set_ready_if(&mut self, really: bool, die: DieId, queue: OpQueue) {
         let state = &mut self.dies[die.idx()];
         state.ready |= u32::from(really) << queue as u32;
         let (channel, way) = (state.channel, state.way);
@@ -327,13 +327,13 @@ impl Controller {
 
     /// Clears a choice of a die.
     #[inline(always)]
-    pub(super) fn clear_ready(&mut self, die: DieId, queue: Queue) {
+    pub(super) fn clear_ready(&mut self, die: DieId, queue: OpQueue) {
         self.clear_ready_if(true, die, queue);
     }
 
     /// [`Self::clear_ready`] if `really`, without a branch, because `really` is unpredictable.
     #[inline(always)]
-    fn clear_ready_if(&mut self, really: bool, die: DieId, queue: Queue) {
+    fn clear_ready_if(&mut self, really: bool, die: DieId, queue: OpQueue) {
         let state = &mut self.dies[die.idx()];
         state.ready &= !(u32::from(really) << queue as u32);
         let (channel, way, bit, has_none) = (state.channel, state.way, state.bit, state.ready == 0);

@@ -1,25 +1,25 @@
 //! Dispatch policies: the order of operations on a die.
 //!
-//! A policy says which queue of its die an operation goes to, by kind and cause. Queues are served in the order of [`Queue`], each
+//! A policy says which queue of its die an operation goes to, by kind and cause. Queues are served in the order of [`OpQueue`], each
 //! by plan number. One file each, one line each in the list below.
 
-use crate::controller::op::Queue;
+use crate::controller::op::OpQueue;
 use crate::operation::{Cause, OpKind};
 use flashwatt_base::registry::{Entry, registry};
 
 /// How operations are put into the queues of a die.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub struct QueueOrder {
     /// The queue of operations of this kind and cause.
-    pub queue_of: fn(kind: OpKind, cause: Cause) -> Queue,
+    pub queue_of: fn(kind: OpKind, cause: Cause) -> OpQueue,
     /// The queue that is worked off strictly as planned: it holds operations that are not ready, too, and only its head starts.
-    pub in_order: Option<Queue>,
+    pub in_order: Option<OpQueue>,
     /// Does an operation that another one waits for move up to the queue of that one?
     pub inherits: bool,
 }
 
 /// A dispatch policy as it is registered.
-pub type Policy = Entry<Order>;
+pub type Policy = Entry<QueueOrder>;
 
 registry! {
     /// Every dispatch policy that a configuration can name: one file each, the default first.
@@ -30,12 +30,12 @@ registry! {
 }
 
 /// The class of an operation.
-fn class_of(kind: OpKind, cause: Cause) -> Queue {
+fn class_of(kind: OpKind, cause: Cause) -> OpQueue {
     match (kind, cause) {
-        (OpKind::Erase, _) => Queue::Erase,
-        (_, Cause::Map) => Queue::Map,
-        (OpKind::Read, Cause::Host) => Queue::HostRead,
-        (_, Cause::Host | Cause::Journal) => Queue::HostWrite,
-        _ => Queue::Background,
+        (OpKind::Erase, _) => OpQueue::Erase,
+        (_, Cause::Map) => OpQueue::Map,
+        (OpKind::Read, Cause::Host) => OpQueue::HostRead,
+        (_, Cause::Host | Cause::Journal) => OpQueue::HostWrite,
+        _ => OpQueue::Background,
     }
 }

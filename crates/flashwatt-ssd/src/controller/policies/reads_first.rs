@@ -1,7 +1,7 @@
 //! Reads of the host and of the map in one queue, everything else as planned in another.
 
-use super::{Order, Policy};
-use crate::controller::op::Queue;
+use super::{Policy, QueueOrder};
+use crate::controller::op::OpQueue;
 use crate::operation::{Cause, OpKind};
 
 /// The registry line.
@@ -9,15 +9,15 @@ pub const ENTRY: Policy = Policy {
     name: "reads_first",
     doc: "host and map reads before everything else, which goes as planned",
     params: &[],
-    build: Order { queue_of, in_order: Some(REST), inherits: true },
+    build: QueueOrder { queue_of, in_order: Some(REST), inherits: true },
 };
 
 /// The queue of all operations but the reads of the host and of the map.
-const REST: Queue = Queue::HostWrite;
+const REST: OpQueue = OpQueue::HostWrite;
 
-fn queue_of(kind: OpKind, cause: Cause) -> Queue {
+fn queue_of(kind: OpKind, cause: Cause) -> OpQueue {
     match (kind, cause) {
-        (OpKind::Read, Cause::Host | Cause::Map) => Queue::HostRead,
+        (OpKind::Read, Cause::Host | Cause::Map) => OpQueue::HostRead,
         _ => REST,
     }
 }
