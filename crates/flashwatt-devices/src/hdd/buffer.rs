@@ -13,7 +13,7 @@ pub struct Buffer {
     /// The first sector of each.
     firsts: Box<[Lba]>,
     /// The runs in 32 bits, in blocks that are searched at once. The rest of the last block has no sectors.
-    blocks: Box<[Block]>,
+    blocks: Box<[SegmentBlock]>,
     /// Their numbers, from the one that was not used for the longest time on.
     by_use: Box<[u8]>,
     /// Sectors that fit into a segment.
@@ -24,7 +24,7 @@ pub struct Buffer {
 
 /// The runs of some segments: a processor compares them faster than it would predict where a search one by one ends.
 #[derive(Clone, Copy, Default)]
-struct Block {
+struct SegmentBlock {
     /// The lower half of each run's first sector.
     firsts: [u32; BLOCK],
     /// Sectors in each; 0 if it is empty.
@@ -40,7 +40,7 @@ impl Buffer {
         let segments = settings.segments as usize;
         Buffer {
             firsts: vec![0; segments.next_multiple_of(BLOCK)].into(),
-            blocks: vec![Block::default(); segments.div_ceil(BLOCK)].into(),
+            blocks: vec![SegmentBlock::default(); segments.div_ceil(BLOCK)].into(),
             by_use: (0..settings.segments).map(|segment| segment as u8).collect(), // 256 at most
             size: settings.segment_bytes / SECTOR_BYTES, // below 2^32: the settings were checked
             arrivals: 0,
@@ -51,7 +51,7 @@ impl Buffer {
     /// of every run for which `is_it` is, and of hardly another.
     #[inline(always)]
     fn find(&self, may_be: impl Fn(u32, u32) -> bool, is_it: impl Fn(usize) -> bool) -> Option<usize> {
-        for (block, Block { firsts, lengths }) in self.blocks.iter().enumerate() {
+        for (block, SegmentBlock { firsts, lengths }) in self.blocks.iter().enumerate() {
             let may_be = |at: usize| may_be(firsts[at], lengths[at]);
             if !(0..BLOCK).fold(false, |any, at| any | may_be(at)) {
                 continue; // most blocks have none: to know that takes a few comparisons of all segments at once

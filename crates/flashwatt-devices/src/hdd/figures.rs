@@ -10,13 +10,13 @@ macro_rules! counts {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// Counts of a disk.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-        pub struct Counts {
+        pub struct HddCounts {
             $($(#[$doc])* pub $name: u64,)*
         }
 
-        impl Counts {
-            fn plus(&self, next: &Counts) -> Counts {
-                Counts { $($name: self.$name + next.$name,)* }
+        impl HddCounts {
+            fn plus(&self, next: &HddCounts) -> HddCounts {
+                HddCounts { $($name: self.$name + next.$name,)* }
             }
         }
     };
@@ -80,7 +80,7 @@ pub struct HddFigures {
     /// Part-nanoseconds by state.
     pub times: PartTimes,
     /// Counts.
-    pub counts: Counts,
+    pub counts: HddCounts,
     /// Bytes by zone, from the outermost one on.
     pub zones: Vec<ZoneBytes>,
 }

@@ -10,7 +10,7 @@ use super::settings::{Hdd, Zone};
 
 /// Where a sector lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct SectorPlace {
     /// The zone, counted from the outermost one.
     pub zone: u32,
     /// The cylinder, counted from the outermost one.
@@ -27,7 +27,7 @@ pub struct Place {
 
 /// A zone's part of the computation.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct ZoneSpan {
     first: Lba,
     first_cylinder: u32,
     sectors_per_track: u32,
@@ -40,7 +40,7 @@ struct Span {
 /// The geometry of a disk.
 #[derive(Clone, Debug)]
 pub struct Geometry {
-    spans: Box<[Span]>,
+    spans: Box<[ZoneSpan]>,
     heads: u32,
 }
 
@@ -55,7 +55,7 @@ impl Geometry {
             let skew = |ns| rotation.steps(ns, sector) as u32;
             let track_skew = skew(settings.track_skew_ns);
             let cylinder_skew = skew(settings.cylinder_skew_ns);
-            let span = Span { first, first_cylinder, sectors_per_track, sector, track_skew, cylinder_skew };
+            let span = ZoneSpan { first, first_cylinder, sectors_per_track, sector, track_skew, cylinder_skew };
             first += zone.sectors(settings.heads);
             first_cylinder += zone.cylinders;
             span
@@ -65,14 +65,14 @@ impl Geometry {
 
     /// The place of a sector on the disk.
     #[inline]
-    pub fn place(&self, lba: Lba) -> Place {
+    pub fn place(&self, lba: Lba) -> SectorPlace {
         let zone = self.spans.partition_point(|span| span.first <= lba) - 1;
         let span = &self.spans[zone];
         let within = lba - span.first;
         let per_track = u64::from(span.sectors_per_track);
         let (track, sector) = (within / per_track, (within % per_track) as u32);
         let (cylinder, head) = ((track / u64::from(self.heads)) as u32, (track % u64::from(self.heads)) as u32);
-        Place {
+        SectorPlace {
             zone: zone as u32,
             cylinder: span.first_cylinder + cylinder,
             head,
@@ -84,7 +84,7 @@ impl Geometry {
 
     /// Sectors by which the start of a track is shifted against the zone's first one.
     #[inline]
-    fn skew(&self, span: &Span, cylinder: u32, head: u32) -> u64 {
+    fn skew(&self, span: &ZoneSpan, cylinder: u32, head: u32) -> u64 {
         let of_cylinder = u64::from(self.heads - 1) * u64::from(span.track_skew) + u64::from(span.cylinder_skew);
         let sectors = u64::from(cylinder) * of_cylinder + u64::from(head) * u64::from(span.track_skew);
         sectors % u64::from(span.sectors_per_track)

@@ -1,16 +1,16 @@
 //! What the medium does: one access after the other.
 
-use super::geometry::{Lba, Place};
+use super::geometry::{Lba, SectorPlace};
 use super::mechanism::Access;
 use super::parts::{ACTIVE, READING, SEEKING, TRACKING, TRANSFER, WRITING};
-use super::queue::{Choice, Waiting};
+use super::queue::{NextAccess, Waiting};
 use super::{Hdd, MEDIUM};
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::connector::{Cx, Tag};
 use flashwatt_core::energy::parts::StateId;
 
 /// Work of the medium.
-pub struct Job {
+pub struct MediumJob {
     pub(super) kind: Kind,
     pub(super) access: Access,
     /// The sector after the last one of the job. An access ends at the end of a track, a job may go on.
@@ -68,8 +68,8 @@ impl Hdd {
             let Some(chosen) = queue.choose(now, mechanism, cache, self.near, self.cache_is_awaited()) else { return };
             self.counts.overdue += u64::from(chosen.is_overdue);
             match chosen.choice {
-                Choice::Request(tag) => self.serve(tag, cx),
-                Choice::Extent(at) => {
+                NextAccess::Request(tag) => self.serve(tag, cx),
+                NextAccess::Extent(at) => {
                     let (first, place, end) = self.cache.take(at, self.mechanism.geometry());
                     self.start(Kind::Destage, first, place, end, cx);
                 }
@@ -89,16 +89,16 @@ impl Hdd {
     }
 
     /// Starts a job on sectors from `first` on, which lies at `place`, to `end`.
-    pub(super) fn start(&mut self, kind: Kind, first: Lba, place: Place, end: Lba, cx: &mut Cx) {
+    pub(super) fn start(&mut self, kind: Kind, first: Lba, place: SectorPlace, end: Lba, cx: &mut Cx) {
         self.ahead = None;
         self.wake(cx);
         let access = self.access(kind, first, place, end, cx);
-        self.job = Some(Job { kind, access, end, host_from: first, transfers: false, lag_ns: 0 });
+        self.job = Some(MediumJob { kind, access, end, host_from: first, transfers: false, lag_ns: 0 });
         self.transfer_with_access(cx);
     }
 
     /// Starts an access, and counts the way to it.
-    fn access(&mut self, kind: Kind, first: Lba, place: Place, end: Lba, cx: &mut Cx) -> Access {
+    fn access(&mut self, kind: Kind, first: Lba, place: SectorPlace, end: Lba, cx: &mut Cx) -> Access {
         let access = self.mechanism.access(cx.now(), first, place, end, kind.writes());
         let counts = &mut self.counts;
         if access.way.cylinders > 0 {
@@ -148,7 +148,7 @@ impl Hdd {
         if ended < end {
             return self.go_on(cx);
         }
-        let place = |job: &Job| self.mechanism.after(&job.access);
+        let place = |job: &MediumJob| self.mechanism.after(&job.access);
         let place = matches!(kind, Kind::Read(_, Some(_))).then(|| self.job.as_ref().map(place)).flatten();
         self.job = None;
         match kind {

@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::geometry::{Geometry, Lba, Place};
+use super::geometry::{Geometry, Lba, SectorPlace};
 use super::rotation::{Angle, Rotation};
 use super::seek::{Curve, Times};
 use super::settings::Hdd;
@@ -37,7 +37,7 @@ pub struct Target {
     /// Of targets that are reached at one time the one with the least rank comes first.
     pub rank: u64,
     /// Where its first sector lies.
-    pub place: Place,
+    pub place: SectorPlace,
     /// Whether it writes.
     pub writes: bool,
 }
@@ -50,7 +50,7 @@ pub struct Access {
     /// The sector after the last one.
     pub end: Lba,
     /// Where the first sector lies.
-    pub place: Place,
+    pub place: SectorPlace,
     /// The way there.
     pub way: Move,
     /// The head follows the track.
@@ -87,7 +87,7 @@ impl Mechanism {
 
     /// The way from where the heads are to a place.
     #[inline(always)]
-    pub fn way(&self, place: &Place, writes: bool) -> Move {
+    pub fn way(&self, place: &SectorPlace, writes: bool) -> Move {
         let cylinders = self.cylinder.abs_diff(place.cylinder);
         let switches_head = cylinders == 0 && self.head != place.head;
         Move { cylinders, switches_head, ns: self.way_ns(self.seek_ns(cylinders), place, writes) }
@@ -101,7 +101,7 @@ impl Mechanism {
 
     /// Time of the way to a place whose seek takes `seek_ns`. A seek includes the switch of heads, if that does not take longer.
     #[inline(always)]
-    fn way_ns(&self, seek_ns: Nanos, place: &Place, writes: bool) -> Nanos {
+    fn way_ns(&self, seek_ns: Nanos, place: &SectorPlace, writes: bool) -> Nanos {
         let switches = self.head != place.head;
         if seek_ns == 0 && !switches {
             return 0;
@@ -157,7 +157,7 @@ impl Mechanism {
     /// Accesses sectors from `first` on, which lies at `place`, to `end`, or to the end of the track if that comes first, from
     /// `now` on.
     #[inline]
-    pub fn access(&mut self, now: Nanos, first: Lba, place: Place, end: Lba, writes: bool) -> Access {
+    pub fn access(&mut self, now: Nanos, first: Lba, place: SectorPlace, end: Lba, writes: bool) -> Access {
         let end = end.min(first + u64::from(place.left_on_track));
         let way = self.way(&place, writes);
         (self.cylinder, self.head) = (place.cylinder, place.head);
@@ -170,14 +170,14 @@ impl Mechanism {
 
     /// The place of the sector after an access.
     #[inline]
-    pub fn after(&self, access: &Access) -> Place {
+    pub fn after(&self, access: &Access) -> SectorPlace {
         let (place, sectors) = (access.place, access.end - access.first);
         let left = u64::from(place.left_on_track);
         if sectors >= left {
             return self.geometry.place(access.end);
         }
         let angle = place.angle.wrapping_add(place.sector.wrapping_mul(sectors));
-        Place { left_on_track: (left - sectors) as u32, angle, ..place }
+        SectorPlace { left_on_track: (left - sectors) as u32, angle, ..place }
     }
 
     /// The time at which all sectors of an access before `end` have passed the head.
@@ -245,16 +245,16 @@ mod tests {
         let sectors = small().capacity_bytes() / 512;
         for now in (0..2_000).map(|step| step * 777_777) {
             let part = [sectors, 400, 20][rng.below(3) as usize];
-            let mut places: Vec<(Place, u64, bool)> = (0..rng.below(40))
+            let mut places: Vec<(SectorPlace, u64, bool)> = (0..rng.below(40))
                 .map(|_| (disk.geometry.place(rng.below(part)), rng.below(1 << 40), rng.below(2) == 0))
                 .collect();
             places.sort_by_key(|(place, ..)| place.cylinder);
-            let time = |(place, rank, writes): &(Place, u64, bool)| {
+            let time = |(place, rank, writes): &(SectorPlace, u64, bool)| {
                 let way_ns = disk.way(place, *writes).ns;
                 (way_ns + disk.rotation.about(now + way_ns, place.angle), *rank)
             };
             let least = places.iter().map(time).min();
-            let target = |&(place, rank, writes): &(Place, u64, bool)| Target { place, rank, writes };
+            let target = |&(place, rank, writes): &(SectorPlace, u64, bool)| Target { place, rank, writes };
             let nearest = |limit| disk.nearest(now, &places, limit, |one| one.0.cylinder, target);
             let found = nearest(Nanos::MAX);
             assert_eq!(found.map(|(at, ns)| (ns, places[at].1)), least);

@@ -46,13 +46,13 @@ pub mod settings;
 mod write_cache;
 
 use buffer::Buffer;
-pub use figures::{Counts, HddFigures, ZoneBytes};
+pub use figures::{HddCounts, HddFigures, ZoneBytes};
 use geometry::Lba;
-use job::Job;
+use job::MediumJob;
 use link::Link;
 use mechanism::Mechanism;
 pub use parts::STATES;
-use queue::Queue;
+use queue::MediumQueue;
 use read_ahead::Ahead;
 use write_cache::WriteCache;
 
@@ -85,7 +85,7 @@ pub struct Hdd {
     mechanism: Mechanism,
     buffer: Buffer,
     cache: WriteCache,
-    queue: Queue,
+    queue: MediumQueue,
     link: Link,
     /// Requests by tag, and their number.
     inside: Box<[Inside]>,
@@ -96,7 +96,7 @@ pub struct Hdd {
     entering: VecDeque<Tag>,
     flushes: Vec<Flush>,
     /// What the medium does.
-    job: Option<Job>,
+    job: Option<MediumJob>,
     /// What may be read ahead once nothing else waits.
     ahead: Option<Ahead>,
     /// The sector after the last access.
@@ -112,7 +112,7 @@ pub struct Hdd {
     drains: bool,
     seat: u32,
     accounts: Accounts,
-    counts: Counts,
+    counts: HddCounts,
     zones: Vec<ZoneBytes>,
 }
 
@@ -124,7 +124,7 @@ impl Hdd {
         Hdd {
             buffer: Buffer::new(&settings.buffer),
             cache: WriteCache::new(&settings.write_cache),
-            queue: Queue::new(&settings.scheduling, &settings.interface, settings.write_cache.age_max_ns),
+            queue: MediumQueue::new(&settings.scheduling, &settings.interface, settings.write_cache.age_max_ns),
             link: Link::default(),
             inside: vec![none; settings.interface.queue_depth as usize].into(),
             requests: 0,
@@ -141,7 +141,7 @@ impl Hdd {
             drains: false,
             seat: 0,
             accounts: Accounts::new(parts::parts(&settings.energy), &parts::AT_START, series),
-            counts: Counts::default(),
+            counts: HddCounts::default(),
             zones: vec![ZoneBytes::default(); mechanism.geometry().zones()],
             mechanism,
             settings,

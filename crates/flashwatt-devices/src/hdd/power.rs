@@ -1,6 +1,6 @@
 //! Active, idle, standby: the disk's states as a whole, and the timer between them.
 
-use super::job::{Job, Kind};
+use super::job::{Kind, MediumJob};
 use super::mechanism::{Access, Move};
 use super::parts::{ACTIVE, ASLEEP, IDLE, LINK_ASLEEP, LINK_IDLE, PARKED, ROTATING, SPINNING_UP, STOPPED, TRACKING};
 use super::{Hdd, MEDIUM, STANDBY};
@@ -81,7 +81,7 @@ impl Hdd {
         let place = self.mechanism.geometry().place(0);
         let (on_track_ns, start_ns, end_ns) = (ready_ns, ready_ns, ready_ns);
         let access = Access { first: 0, end: 0, place, way, on_track_ns, start_ns, end_ns };
-        self.job = Some(Job { kind: Kind::SpinUp, access, end: 0, host_from: 0, transfers: false, lag_ns: 0 });
+        self.job = Some(MediumJob { kind: Kind::SpinUp, access, end: 0, host_from: 0, transfers: false, lag_ns: 0 });
         cx.agenda.set_free(self.seat + MEDIUM, ready_ns);
     }
 

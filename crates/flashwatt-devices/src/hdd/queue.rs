@@ -1,6 +1,6 @@
 //! Requests that wait for the medium, and which access comes next.
 
-use super::geometry::{Lba, Place};
+use super::geometry::{Lba, SectorPlace};
 use super::mechanism::{Mechanism, Target};
 use super::settings::{Interface, Order, Scheduling};
 use super::write_cache::{Oldest, WriteCache};
@@ -21,14 +21,14 @@ pub struct Waiting {
     /// Since when it waits.
     pub since: Nanos,
     /// Where its first sector lies.
-    pub place: Place,
+    pub place: SectorPlace,
     /// Of a read: a count of what had come into the disk's memory when its first sector was not there.
     pub seen: u64,
 }
 
 /// What the medium does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Choice {
+pub enum NextAccess {
     /// The waiting request with this tag.
     Request(Tag),
     /// The extent of the cache at this place.
@@ -37,15 +37,15 @@ pub enum Choice {
 
 /// A choice, and whether it was made because of its age.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Chosen {
+pub struct ChosenAccess {
     /// What is next.
-    pub choice: Choice,
+    pub choice: NextAccess,
     /// It has waited for too long.
     pub is_overdue: bool,
 }
 
 /// The requests that wait.
-pub struct Queue {
+pub struct MediumQueue {
     /// By tag; of no meaning for a tag that does not wait.
     requests: Vec<Waiting>,
     /// Those that wait, in the order in which they came.
@@ -92,13 +92,14 @@ impl Key {
     }
 }
 
-impl Queue {
+impl MediumQueue {
     /// An empty queue.
     pub fn new(settings: &Scheduling, interface: &Interface, extent_age_max_ns: Nanos) -> Self {
         let Scheduling { order, age_max_ns } = *settings;
         let depth = interface.queue_depth as usize;
-        let none = Waiting { tag: Tag(0), first: 0, end: 0, writes: false, since: 0, place: Place::default(), seen: 0 };
-        Queue {
+        let none =
+            Waiting { tag: Tag(0), first: 0, end: 0, writes: false, since: 0, place: SectorPlace::default(), seen: 0 };
+        MediumQueue {
             requests: vec![none; depth],
             arrived: Vec::with_capacity(depth),
             by_cylinder: Vec::with_capacity(depth),
@@ -157,21 +158,21 @@ impl Queue {
         cache: &WriteCache,
         near: Lba,
         cache_is_awaited: bool,
-    ) -> Option<Chosen> {
+    ) -> Option<ChosenAccess> {
         if let Some(choice) = self.overdue(now, cache) {
-            return Some(Chosen { choice, is_overdue: true });
+            return Some(ChosenAccess { choice, is_overdue: true });
         }
         let with_cache = cache_is_awaited || self.is_empty();
         let choice = match self.order {
             Order::Fifo => self.first(cache, with_cache),
             Order::Positioning => self.nearest(now, mechanism, cache, near, with_cache),
         };
-        choice.map(|choice| Chosen { choice, is_overdue: false })
+        choice.map(|choice| ChosenAccess { choice, is_overdue: false })
     }
 
     /// The oldest of the requests and extents that have waited for too long. Requests that are taken in order need no hurry; extents
     /// do, since requests go before them.
-    fn overdue(&self, now: Nanos, cache: &WriteCache) -> Option<Choice> {
+    fn overdue(&self, now: Nanos, cache: &WriteCache) -> Option<NextAccess> {
         let is_over = |since: Nanos, most: Nanos| now - since >= most;
         let hurries = self.order == Order::Positioning;
         let request = self.oldest().filter(|request| hurries && is_over(request.since, self.age_max_ns));
@@ -180,7 +181,7 @@ impl Queue {
     }
 
     /// What came first.
-    fn first(&self, cache: &WriteCache, with_cache: bool) -> Option<Choice> {
+    fn first(&self, cache: &WriteCache, with_cache: bool) -> Option<NextAccess> {
         older(self.oldest(), cache.oldest().filter(|_| with_cache), cache)
     }
 
@@ -192,15 +193,15 @@ impl Queue {
         cache: &WriteCache,
         near: Lba,
         with_cache: bool,
-    ) -> Option<Choice> {
+    ) -> Option<NextAccess> {
         if let ([only], false) = (&*self.arrived, with_cache) {
-            return Some(Choice::Request(only.tag()));
+            return Some(NextAccess::Request(only.tag()));
         }
         let requests = &*self.by_cylinder;
         let request = mechanism.nearest(now, requests, Nanos::MAX, Key::cylinder, |key| self.target(*key));
         let limit = request.map_or(Nanos::MAX, |(_, ns)| ns);
         let extent = with_cache.then(|| cache.nearest(now, mechanism, near, limit)).flatten();
-        extent.map(Choice::Extent).or_else(|| request.map(|(at, _)| Choice::Request(requests[at].tag())))
+        extent.map(NextAccess::Extent).or_else(|| request.map(|(at, _)| NextAccess::Request(requests[at].tag())))
     }
 
     /// A request as a target of the heads.
@@ -213,11 +214,13 @@ impl Queue {
 }
 
 /// The older of the first request and the oldest extent.
-fn older(request: Option<&Waiting>, extent: Option<&Oldest>, cache: &WriteCache) -> Option<Choice> {
+fn older(request: Option<&Waiting>, extent: Option<&Oldest>, cache: &WriteCache) -> Option<NextAccess> {
     match (request, extent) {
-        (Some(request), Some(extent)) if extent.since < request.since => Some(Choice::Extent(cache.from(extent.first))),
-        (Some(request), _) => Some(Choice::Request(request.tag)),
-        (None, Some(extent)) => Some(Choice::Extent(cache.from(extent.first))),
+        (Some(request), Some(extent)) if extent.since < request.since => {
+            Some(NextAccess::Extent(cache.from(extent.first)))
+        }
+        (Some(request), _) => Some(NextAccess::Request(request.tag)),
+        (None, Some(extent)) => Some(NextAccess::Extent(cache.from(extent.first))),
         (None, None) => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Reading ahead: what follows a read goes into its segment of the buffer, while nothing else waits.
 
-use super::geometry::{Lba, Place};
+use super::geometry::{Lba, SectorPlace};
 use super::job::Kind;
 use super::parts::{SEEKING, TRACKING};
 use super::{Hdd, MEDIUM};
@@ -13,7 +13,7 @@ pub struct Ahead {
     segment: usize,
     first: Lba,
     /// Where that lies, if it is known.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<SectorPlace>,
     /// Up to here in any case.
     least: Lba,
     /// Up to here while nothing else waits.

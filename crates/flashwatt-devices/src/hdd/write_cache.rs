@@ -4,7 +4,7 @@
 //! are kept in the order of their addresses. An access takes sectors from the beginning of an extent, those of one track at most, and they
 //! keep their room until they are written.
 
-use super::geometry::{Geometry, Lba, Place};
+use super::geometry::{Geometry, Lba, SectorPlace};
 use super::mechanism::{Mechanism, Target};
 use super::settings;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
@@ -15,7 +15,7 @@ const CANDIDATES: usize = 32;
 
 /// A run of sectors that are to be written.
 #[derive(Clone, Copy, Debug)]
-pub struct Extent {
+pub struct CachedExtent {
     /// The first sector.
     pub first: Lba,
     /// The sector after the last one.
@@ -25,7 +25,7 @@ pub struct Extent {
     /// Number of the oldest write in it.
     pub number: u64,
     /// Where its first sector lies.
-    pub place: Place,
+    pub place: SectorPlace,
 }
 
 /// The oldest extent.
@@ -40,11 +40,11 @@ pub struct Oldest {
 }
 
 impl Oldest {
-    fn of(extent: &Extent) -> Self {
+    fn of(extent: &CachedExtent) -> Self {
         Oldest { number: extent.number, first: extent.first, since: extent.since }
     }
 
-    fn is(&self, extent: &Extent) -> bool {
+    fn is(&self, extent: &CachedExtent) -> bool {
         (self.number, self.first) == (extent.number, extent.first)
     }
 }
@@ -59,25 +59,25 @@ struct UnderWay {
 
 /// An extent's place in the order of addresses: what a search looks at, and little to move for an insertion.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct ExtentEntry {
     first: Lba,
     cylinder: u32,
     /// Where the extent is kept.
     slot: u32,
 }
 
-impl Entry {
-    fn new(extent: &Extent, slot: u32) -> Self {
-        Entry { first: extent.first, cylinder: extent.place.cylinder, slot }
+impl ExtentEntry {
+    fn new(extent: &CachedExtent, slot: u32) -> Self {
+        ExtentEntry { first: extent.first, cylinder: extent.place.cylinder, slot }
     }
 }
 
 /// A write-back cache.
 pub struct WriteCache {
     /// In the order of their addresses.
-    order: Vec<Entry>,
+    order: Vec<ExtentEntry>,
     /// The extents by their slots; of no meaning in a slot that is free.
-    slots: Vec<Extent>,
+    slots: Vec<CachedExtent>,
     free_slots: Vec<u32>,
     oldest: Option<Oldest>,
     under_way: Option<UnderWay>,
@@ -114,13 +114,13 @@ impl WriteCache {
     }
 
     /// The extents in the order of their addresses.
-    fn extents(&self) -> impl Iterator<Item = &Extent> {
+    fn extents(&self) -> impl Iterator<Item = &CachedExtent> {
         self.order.iter().map(|entry| &self.slots[entry.slot as usize])
     }
 
     /// The extent at this place in the order of addresses.
     #[inline]
-    fn extent(&self, at: usize) -> &Extent {
+    fn extent(&self, at: usize) -> &CachedExtent {
         &self.slots[self.order[at].slot as usize]
     }
 
@@ -171,7 +171,7 @@ impl WriteCache {
     pub fn write(&mut self, first: Lba, end: Lba, now: Nanos, geometry: &Geometry) -> u64 {
         let number = self.writes;
         self.writes += 1;
-        let mut extent = Extent { first, end, since: now, number, place: Place::default() };
+        let mut extent = CachedExtent { first, end, since: now, number, place: SectorPlace::default() };
         let (mut twice, mut place) = (0, None);
         let mut at = self.from(end + 1);
         while let Some(before) = at.checked_sub(1).filter(|&before| self.extent(before).end >= extent.first) {
@@ -193,7 +193,7 @@ impl WriteCache {
     }
 
     /// Inserts an extent at its place.
-    fn insert(&mut self, at: usize, extent: Extent) {
+    fn insert(&mut self, at: usize, extent: CachedExtent) {
         if self.oldest.is_none_or(|oldest| extent.number < oldest.number) {
             self.oldest = Some(Oldest::of(&extent));
         }
@@ -202,11 +202,11 @@ impl WriteCache {
             Some(free) => *free = extent,
             None => self.slots.push(extent),
         }
-        self.order.insert(at, Entry::new(&extent, slot));
+        self.order.insert(at, ExtentEntry::new(&extent, slot));
     }
 
     /// Removes an extent. Only if it was the oldest, all others are looked at for the next one.
-    fn remove(&mut self, at: usize) -> Extent {
+    fn remove(&mut self, at: usize) -> CachedExtent {
         let slot = self.order.remove(at).slot;
         self.free_slots.push(slot);
         let extent = self.slots[slot as usize];
@@ -223,10 +223,10 @@ impl WriteCache {
             let extent = self.remove(at);
             void += extent.end.min(end) - extent.first.max(first);
             if extent.first < first {
-                self.insert(self.from(extent.first), Extent { end: first, ..extent });
+                self.insert(self.from(extent.first), CachedExtent { end: first, ..extent });
             }
             if end < extent.end {
-                self.insert(self.from(end), Extent { first: end, place: geometry.place(end), ..extent });
+                self.insert(self.from(end), CachedExtent { first: end, place: geometry.place(end), ..extent });
             }
         }
         self.free += void;
@@ -249,22 +249,22 @@ impl WriteCache {
             let at = self.from(near);
             (at.saturating_sub(CANDIDATES), all.min(at + CANDIDATES))
         };
-        let place = |entry: &Entry| self.slots[entry.slot as usize].place;
-        let target = |entry: &Entry| Target { rank: entry.first, place: place(entry), writes: true };
+        let place = |entry: &ExtentEntry| self.slots[entry.slot as usize].place;
+        let target = |entry: &ExtentEntry| Target { rank: entry.first, place: place(entry), writes: true };
         let (at, _) = mechanism.nearest(now, &self.order[first..end], limit, |entry| entry.cylinder, target)?;
         Some(first + at)
     }
 
     /// Takes the sectors of the extent at this place that lie on its first track, for an access. Returns the first of them, where it
     /// lies, and their end.
-    pub fn take(&mut self, at: usize, geometry: &Geometry) -> (Lba, Place, Lba) {
+    pub fn take(&mut self, at: usize, geometry: &Geometry) -> (Lba, SectorPlace, Lba) {
         let extent = *self.extent(at);
         let first = extent.first;
         let end = extent.end.min(first + u64::from(extent.place.left_on_track));
         if end < extent.end {
-            let rest = Extent { first: end, place: geometry.place(end), ..extent };
+            let rest = CachedExtent { first: end, place: geometry.place(end), ..extent };
             let slot = self.order[at].slot;
-            (self.order[at], self.slots[slot as usize]) = (Entry::new(&rest, slot), rest);
+            (self.order[at], self.slots[slot as usize]) = (ExtentEntry::new(&rest, slot), rest);
             if let Some(oldest) = self.oldest.as_mut().filter(|oldest| oldest.is(&extent)) {
                 oldest.first = end;
             }

@@ -7,7 +7,7 @@ use flashwatt_core::connector::{Figures, Window};
 #[derive(Clone, Debug, Default)]
 pub struct RaidFigures<F> {
     /// Counts of the array itself.
-    pub counts: Counts,
+    pub counts: RaidCounts,
     /// The members in order; none for one that has failed and has no spare in its place.
     pub members: Vec<Option<MemberFigures<F>>>,
 }
@@ -23,7 +23,7 @@ pub struct MemberFigures<F> {
 
 /// Counts of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RaidCounts {
     /// Reads given to members for the host's reads, and to compute parity.
     pub reads: u64,
     /// Writes given to members for the host's writes, with those of parity and copies.
@@ -40,11 +40,11 @@ pub struct Counts {
     pub rebuilt_rows: u64,
 }
 
-impl Counts {
+impl RaidCounts {
     /// The sum of both.
     #[must_use]
-    pub fn plus(&self, next: &Counts) -> Counts {
-        Counts {
+    pub fn plus(&self, next: &RaidCounts) -> RaidCounts {
+        RaidCounts {
             reads: self.reads + next.reads,
             writes: self.writes + next.writes,
             rows_read_first: self.rows_read_first + next.rows_read_first,

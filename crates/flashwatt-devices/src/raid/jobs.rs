@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::BuildHasherDefault;
 
-use super::layout::Part;
+use super::layout::ChunkPart;
 use super::row::RowPlan;
 use flashwatt_base::hash::NumberHasher;
 use flashwatt_core::connector::{Request, Tag};
 
 /// What is done to a row.
 #[derive(Clone, Copy, Debug)]
-pub enum Work {
-    /// Parts of it are written: [`Job::parts`].
+pub enum RowWork {
+    /// Parts of it are written: [`RowJob::parts`].
     Write,
     /// A part that is missing is computed from the other members.
-    Reconstruct(Part),
+    Reconstruct(ChunkPart),
     /// The chunk of the failed member is written to the spare.
     Rebuild,
     /// All chunks are read, and those that do not match are written anew.
@@ -24,7 +24,7 @@ pub enum Work {
 
 /// Work on one row.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct RowJob {
     /// The host's request, if any.
     pub host: Option<Tag>,
     /// The host's request, or what a rebuild resembles.
@@ -32,9 +32,9 @@ pub struct Job {
     /// The row.
     pub row: u64,
     /// The work.
-    pub work: Work,
+    pub work: RowWork,
     /// The parts that are written.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ChunkPart>,
     /// The device requests that follow those under way.
     pub plan: RowPlan,
     /// Device requests under way.
@@ -43,10 +43,10 @@ pub struct Job {
     next: Option<u32>,
 }
 
-impl Job {
+impl RowJob {
     /// Work on a row that has not begun.
-    pub fn new(host: Option<Tag>, like: &Request, row: u64, work: Work) -> Self {
-        Job { host, like: *like, row, work, parts: Vec::new(), plan: RowPlan::default(), left: 0, next: None }
+    pub fn new(host: Option<Tag>, like: &Request, row: u64, work: RowWork) -> Self {
+        RowJob { host, like: *like, row, work, parts: Vec::new(), plan: RowPlan::default(), left: 0, next: None }
     }
 }
 
@@ -54,7 +54,7 @@ impl Job {
 #[derive(Default)]
 pub struct Jobs {
     /// By number. A free place keeps its lists, so that the next job there needs no new memory.
-    jobs: Vec<Job>,
+    jobs: Vec<RowJob>,
     free: Vec<u32>,
     /// For each row that a job holds, the last job in the line for it.
     rows: HashMap<u64, u32, BuildHasherDefault<NumberHasher>>,
@@ -64,7 +64,7 @@ pub struct Jobs {
 
 impl Jobs {
     /// Adds a job, which writes these parts. Returns its number if it has its row now, and none if it waits.
-    pub fn add(&mut self, job: Job, parts: &[Part]) -> Option<u32> {
+    pub fn add(&mut self, job: RowJob, parts: &[ChunkPart]) -> Option<u32> {
         let row = job.row;
         let id = self.place(job);
         self.jobs[id as usize].parts.extend_from_slice(parts);
@@ -83,7 +83,7 @@ impl Jobs {
     }
 
     /// Gives a job a number. It takes over the lists of the last job of that number, without their content.
-    fn place(&mut self, job: Job) -> u32 {
+    fn place(&mut self, job: RowJob) -> u32 {
         let Some(id) = self.free.pop() else {
             self.jobs.push(job);
             return self.jobs.len() as u32 - 1;
@@ -92,18 +92,18 @@ impl Jobs {
         let (mut parts, mut plan) = (std::mem::take(&mut place.parts), std::mem::take(&mut place.plan));
         parts.clear();
         plan.clear();
-        *place = Job { parts, plan, ..job };
+        *place = RowJob { parts, plan, ..job };
         id
     }
 
     /// A job that has not ended.
-    pub fn get(&mut self, id: u32) -> &mut Job {
+    pub fn get(&mut self, id: u32) -> &mut RowJob {
         &mut self.jobs[id as usize]
     }
 
     /// Ends a job. Returns the job that has its row now.
     pub fn end(&mut self, id: u32) -> Option<u32> {
-        let Job { row, next, .. } = self.jobs[id as usize];
+        let RowJob { row, next, .. } = self.jobs[id as usize];
         self.free.push(id);
         if next.is_none() {
             self.rows.remove(&row);

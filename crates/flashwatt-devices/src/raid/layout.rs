@@ -19,7 +19,7 @@ pub struct Piece {
 
 /// A part of a logical range that lies in one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ChunkPart {
     /// The row.
     pub row: u64,
     /// The member; of mirrors, the first of them.
@@ -75,7 +75,7 @@ impl Layout {
     }
 
     /// The part that begins at `offset_bytes` and ends before `end_bytes`, or with its chunk.
-    fn part(&self, offset_bytes: u64, end_bytes: u64) -> Part {
+    fn part(&self, offset_bytes: u64, end_bytes: u64) -> ChunkPart {
         let (chunk, from) = (offset_bytes / self.chunk_bytes, offset_bytes % self.chunk_bytes);
         let columns = u64::from(self.data_chunks());
         let (row, column) = (chunk / columns, (chunk % columns) as u32);
@@ -85,11 +85,11 @@ impl Layout {
             Level::Raid5 => (self.parity_member(row) + 1 + column) % self.members,
             Level::Raid10 => 2 * column,
         };
-        Part { row, member, from, until: self.chunk_bytes.min(from + end_bytes - offset_bytes) }
+        ChunkPart { row, member, from, until: self.chunk_bytes.min(from + end_bytes - offset_bytes) }
     }
 
     /// The parts of a logical range, in the order of addresses.
-    pub fn parts(&self, offset_bytes: u64, bytes: u64) -> impl Iterator<Item = Part> {
+    pub fn parts(&self, offset_bytes: u64, bytes: u64) -> impl Iterator<Item = ChunkPart> {
         let (mut at, end) = (offset_bytes, offset_bytes + bytes);
         std::iter::from_fn(move || {
             (at < end).then(|| {
@@ -101,8 +101,8 @@ impl Layout {
     }
 
     /// Where a part lies.
-    pub fn piece(&self, part: Part) -> Piece {
-        let Part { row, member, from, until } = part;
+    pub fn piece(&self, part: ChunkPart) -> Piece {
+        let ChunkPart { row, member, from, until } = part;
         Piece { member, offset_bytes: row * self.chunk_bytes + from, bytes: until - from }
     }
 
@@ -141,7 +141,7 @@ impl Stripes {
 
     /// The part of its chunk that a logical range is; none if it lies in several chunks. Of mirrors, only the first is named.
     #[inline(always)]
-    pub fn only_part(&self, offset_bytes: u64, bytes: u64) -> Option<Part> {
+    pub fn only_part(&self, offset_bytes: u64, bytes: u64) -> Option<ChunkPart> {
         let (chunk, from) = self.chunk.divide(offset_bytes);
         if from + bytes > self.chunk.by {
             return None;
@@ -156,13 +156,13 @@ impl Stripes {
             }
             Level::Raid10 => 2 * column,
         };
-        Some(Part { row, member: member as u32, from, until: from + bytes })
+        Some(ChunkPart { row, member: member as u32, from, until: from + bytes })
     }
 
     /// As [`Self::only_part`], as a range on the member.
     #[inline(always)]
     pub fn only_piece(&self, offset_bytes: u64, bytes: u64) -> Option<Piece> {
-        let Part { row, member, from, .. } = self.only_part(offset_bytes, bytes)?;
+        let ChunkPart { row, member, from, .. } = self.only_part(offset_bytes, bytes)?;
         Some(Piece { member, offset_bytes: row * self.chunk.by + from, bytes })
     }
 }

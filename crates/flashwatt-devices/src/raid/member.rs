@@ -10,7 +10,7 @@ use flashwatt_core::connector::{Cx, Device, Request, RequestKind, Tag};
 
 /// On whose behalf a drive has a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum RequestOwner {
     /// A request of the host, by its tag.
     Host(Tag),
     /// The reads or the writes of a row, by the number of its job.
@@ -19,27 +19,27 @@ pub enum Owner {
 
 /// A request to one drive.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub struct MemberRequest {
     /// On whose behalf.
-    pub owner: Owner,
+    pub owner: RequestOwner,
     /// When it was given to the drive or to its queue, in ns.
     pub since_ns: Nanos,
     /// What the drive receives.
     pub request: Request,
 }
 
-impl Order {
+impl MemberRequest {
     /// The part of a host's request for one drive.
-    pub fn new(owner: Owner, now: Nanos, like: &Request, kind: RequestKind, piece: Piece) -> Self {
+    pub fn new(owner: RequestOwner, now: Nanos, like: &Request, kind: RequestKind, piece: Piece) -> Self {
         let Piece { offset_bytes, bytes, .. } = piece;
-        Order { owner, since_ns: now, request: Request { arrival_ns: now, kind, offset_bytes, bytes, ..*like } }
+        MemberRequest { owner, since_ns: now, request: Request { arrival_ns: now, kind, offset_bytes, bytes, ..*like } }
     }
 }
 
 /// What is kept of an order while the drive has its request.
 #[derive(Clone, Copy)]
 struct Inside {
-    owner: Owner,
+    owner: RequestOwner,
     since_ns: Nanos,
     kind: RequestKind,
 }
@@ -51,7 +51,7 @@ pub struct Member<D> {
     /// Requests in the drive, by the tags that it knows.
     inside: Box<[Option<Inside>]>,
     free: Vec<Tag>,
-    waiting: VecDeque<Order>,
+    waiting: VecDeque<MemberRequest>,
     /// Time up to which the drive's time is booked.
     booked_ns: Nanos,
     /// Whether the drive is to be settled: something happened in it at this instant, or nothing has been settled yet.
@@ -105,21 +105,21 @@ impl<D: Device> Member<D> {
     }
 
     /// Keeps an order until the drive has room for it.
-    pub fn wait(&mut self, order: Order) {
+    pub fn wait(&mut self, order: MemberRequest) {
         self.waiting.push_back(order);
     }
 
     /// The order that has waited for the longest time.
     #[inline]
-    pub fn take_waiting(&mut self) -> Option<Order> {
+    pub fn take_waiting(&mut self) -> Option<MemberRequest> {
         if self.waiting.is_empty() { None } else { self.waiting.pop_front() }
     }
 
     /// Gives the drive a request. Returns true if requests have ended.
     #[inline(never)] // it is called from several places, and holds the whole of what the drive does with a request
-    pub fn submit(&mut self, tag: Tag, order: &Order, cx: &mut Cx) -> bool {
+    pub fn submit(&mut self, tag: Tag, order: &MemberRequest, cx: &mut Cx) -> bool {
         self.book(cx.now());
-        let &Order { owner, since_ns, ref request } = order;
+        let &MemberRequest { owner, since_ns, ref request } = order;
         self.inside[tag.0 as usize] = Some(Inside { owner, since_ns, kind: request.kind });
         if let Some(received) = &mut self.received {
             cold_path();
@@ -138,7 +138,7 @@ impl<D: Device> Member<D> {
 
     /// A request has ended in the drive. Returns on whose behalf the drive had it.
     #[inline]
-    pub fn ended(&mut self, tag: Tag, now: Nanos) -> Option<Owner> {
+    pub fn ended(&mut self, tag: Tag, now: Nanos) -> Option<RequestOwner> {
         let Inside { owner, since_ns, kind } = self.inside.get_mut(tag.0 as usize)?.take()?;
         let waited = now - since_ns;
         match kind {

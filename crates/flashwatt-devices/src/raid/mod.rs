@@ -34,14 +34,14 @@ mod scrub;
 pub mod settings;
 pub mod watch;
 
-use figures::{Counts, MemberFigures, RaidFigures};
+use figures::{MemberFigures, RaidCounts, RaidFigures};
 use jobs::Jobs;
 use layout::{Piece, Stripes};
-use member::{Member, Order, Owner};
+use member::{Member, MemberRequest, RequestOwner};
 use rebuild::Rebuild;
 use scrub::Scrub;
 use settings::{Failed, Layout, Level};
-use watch::{Event, Watch};
+use watch::{ArrayEvent, ArrayWatch};
 
 /// The most requests that an array accepts at a time.
 const ROOM_MAX: u32 = 65_536;
@@ -60,7 +60,7 @@ pub struct Raid<D> {
     /// A check of all rows, if one has begun.
     scrub: Option<Box<Scrub>>,
     /// What is kept for those who follow what the members hold.
-    watch: Option<Box<Watch>>,
+    watch: Option<Box<ArrayWatch>>,
     jobs: Jobs,
     /// Of each request of the host inside, by its tag: pieces and jobs that have not ended.
     left: Box<[u32]>,
@@ -87,7 +87,7 @@ pub struct Raid<D> {
     are_drained: bool,
     /// Mean power over 1 s.
     second: MeanWindow,
-    counts: Counts,
+    counts: RaidCounts,
     window_start: Nanos,
 }
 
@@ -134,7 +134,7 @@ impl<D: Device> Raid<D> {
             is_draining: false,
             are_drained: false,
             second: MeanWindow::new(WINDOWS_NS[1], 0),
-            counts: Counts::default(),
+            counts: RaidCounts::default(),
             window_start: 0,
         }
     }
@@ -161,12 +161,12 @@ impl<D: Device> Raid<D> {
     /// The same array, which says what its members get to change.
     #[must_use]
     pub fn watched(mut self) -> Self {
-        self.watch = Some(Box::new(Watch::new(self.left.len())));
+        self.watch = Some(Box::new(ArrayWatch::new(self.left.len())));
         self
     }
 
     /// What its members got to change since the last call, and the requests of the host that led to it.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<ArrayEvent> {
         self.watch.as_mut().map(|watch| watch.take()).unwrap_or_default()
     }
 
@@ -226,13 +226,13 @@ impl<D: Device> Raid<D> {
 
     /// Gives a member a request.
     #[inline(always)]
-    fn order(&mut self, owner: Owner, like: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
+    fn order(&mut self, owner: RequestOwner, like: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
         match kind {
             RequestKind::Read => self.counts.reads += 1,
             RequestKind::Write => self.counts.writes += 1,
             RequestKind::Trim | RequestKind::Flush => {}
         }
-        let order = Order::new(owner, cx.now(), like, kind, piece);
+        let order = MemberRequest::new(owner, cx.now(), like, kind, piece);
         let Some(member) = &mut self.members[piece.member as usize] else { return };
         match member.take_free() {
             Some(free) => {
@@ -245,12 +245,12 @@ impl<D: Device> Raid<D> {
 
     /// Notes that a member gets a request, if somebody follows that.
     #[inline(always)]
-    fn note_given(&mut self, place: u32, tag: Tag, order: &Order) {
+    fn note_given(&mut self, place: u32, tag: Tag, order: &MemberRequest) {
         let Some(watch) = &mut self.watch else { return };
         cold_path();
         let host = match order.owner {
-            Owner::Host(host) => Some(host),
-            Owner::Job(id) => self.jobs.get(id).host,
+            RequestOwner::Host(host) => Some(host),
+            RequestOwner::Job(id) => self.jobs.get(id).host,
         };
         if let Some(host) = host {
             watch.given(host, place, tag, &order.request);
@@ -261,7 +261,7 @@ impl<D: Device> Raid<D> {
     #[inline(always)]
     fn order_piece(&mut self, tag: Tag, like: &Request, kind: RequestKind, piece: Piece, cx: &mut Cx) {
         self.left[tag.0 as usize] += 1;
-        self.order(Owner::Host(tag), like, kind, piece, cx);
+        self.order(RequestOwner::Host(tag), like, kind, piece, cx);
     }
 
     #[inline(always)]
@@ -387,8 +387,8 @@ impl<D: Device> Raid<D> {
                 member.set_free(tag);
             }
             match owner {
-                Some(Owner::Host(tag)) => self.piece_ended(tag, cx),
-                Some(Owner::Job(id)) => self.step_ended(id, cx),
+                Some(RequestOwner::Host(tag)) => self.piece_ended(tag, cx),
+                Some(RequestOwner::Job(id)) => self.step_ended(id, cx),
                 None => debug_assert!(false, "a member returned a tag that it was not given"),
             }
         }
@@ -579,7 +579,8 @@ impl<D: Device> Device for Raid<D> {
         if meter != AtEnd::ReadOn {
             self.second = MeanWindow::new(WINDOWS_NS[1], now);
         }
-        let counts = Counts { row_waits: std::mem::take(&mut self.jobs.waited), ..std::mem::take(&mut self.counts) };
+        let counts =
+            RaidCounts { row_waits: std::mem::take(&mut self.jobs.waited), ..std::mem::take(&mut self.counts) };
         let start_ns = std::mem::replace(&mut self.window_start, now);
         let figures = RaidFigures { counts, members };
         (Window { start_ns, end_ns: now, reading, figures }, Series::of_members(recorded))

@@ -9,7 +9,7 @@
 //! compares the same counts, and takes the second of equals.) Parity is renewed only over the bytes that the write covers. To
 //! compute parity takes no time: a processor does several GB/s.
 
-use super::layout::{Part, Piece};
+use super::layout::{ChunkPart, Piece};
 use super::settings::Layout;
 use flashwatt_core::connector::RequestKind;
 
@@ -57,14 +57,14 @@ impl<'a> Row<'a> {
     }
 
     /// The read of a part of a chunk that is missing: the same bytes of all other members.
-    pub fn reconstruct(&self, part: Part) -> RowPlan {
+    pub fn reconstruct(&self, part: ChunkPart) -> RowPlan {
         let within = Within { from: part.from, until: part.until };
         let others = (0..self.layout.members).filter(|&member| self.holds(member) && member != part.member);
         RowPlan { reads: others.map(|member| self.piece(member, within)).collect(), writes: Vec::new() }
     }
 
     /// The write of parts of the row, into an empty plan.
-    pub fn write(&self, parts: &[Part], plan: &mut RowPlan) {
+    pub fn write(&self, parts: &[ChunkPart], plan: &mut RowPlan) {
         match (parts, self.missing) {
             ([part], None) => self.write_part(*part, plan),
             _ => *plan = self.write_parts(parts),
@@ -72,7 +72,7 @@ impl<'a> Row<'a> {
     }
 
     /// The write of a part of one chunk, with all members there: what [`Self::write_parts`] gives for it, at less cost.
-    fn write_part(&self, part: Part, plan: &mut RowPlan) {
+    fn write_part(&self, part: ChunkPart, plan: &mut RowPlan) {
         let parity = self.layout.parity_member(self.row);
         let within = Within { from: part.from, until: part.until };
         let both = [self.layout.piece(part), self.piece(parity, within)];
@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
         plan.writes.extend(both);
     }
 
-    fn write_parts(&self, parts: &[Part]) -> RowPlan {
+    fn write_parts(&self, parts: &[ChunkPart]) -> RowPlan {
         let mut plan = RowPlan::default();
         let data = parts.iter().filter(|part| self.holds(part.member)).map(|&part| self.layout.piece(part));
         plan.writes.extend(data);
@@ -111,11 +111,11 @@ impl<'a> Row<'a> {
 
     fn piece(&self, member: u32, within: Within) -> Piece {
         let Within { from, until } = within;
-        self.layout.piece(Part { row: self.row, member, from, until })
+        self.layout.piece(ChunkPart { row: self.row, member, from, until })
     }
 
     /// The reads that give the new parity of these bytes.
-    fn reads_for_parity(&self, within: Within, parts: &[Part], parity: u32) -> Vec<Piece> {
+    fn reads_for_parity(&self, within: Within, parts: &[ChunkPart], parity: u32) -> Vec<Piece> {
         let written: Vec<_> = parts.iter().filter_map(|part| overlap(part, within)).collect();
         let writes_missing = written.iter().find(|part| !self.holds(part.member));
         let others = self.reads_of_others(within, &written, parity);
@@ -133,13 +133,13 @@ impl<'a> Row<'a> {
     }
 
     /// The old bytes that are written, and the old parity.
-    fn reads_of_old(&self, within: Within, written: &[Part], parity: u32) -> Vec<Piece> {
+    fn reads_of_old(&self, within: Within, written: &[ChunkPart], parity: u32) -> Vec<Piece> {
         let data = written.iter().map(|&part| self.layout.piece(part));
         data.chain(std::iter::once(self.piece(parity, within))).collect()
     }
 
     /// The bytes of all chunks of data that are not written.
-    fn reads_of_others(&self, within: Within, written: &[Part], parity: u32) -> Vec<Piece> {
+    fn reads_of_others(&self, within: Within, written: &[ChunkPart], parity: u32) -> Vec<Piece> {
         let data = (0..self.layout.members).filter(|&member| member != parity && self.holds(member));
         data.flat_map(|member| {
             let part = written.iter().find(|part| part.member == member);
@@ -156,14 +156,14 @@ impl<'a> Row<'a> {
 }
 
 /// The part of a part that lies within these bytes of its chunk.
-fn overlap(part: &Part, within: Within) -> Option<Part> {
+fn overlap(part: &ChunkPart, within: Within) -> Option<ChunkPart> {
     let (from, until) = (part.from.max(within.from), part.until.min(within.until));
-    (from < until).then_some(Part { from, until, ..*part })
+    (from < until).then_some(ChunkPart { from, until, ..*part })
 }
 
 /// The bytes within chunks that any of the parts covers, as ranges apart. A request covers the end of its first chunk, whole
 /// chunks, and the beginning of its last one: these are at most two ranges.
-fn unions(parts: &[Part]) -> Vec<Within> {
+fn unions(parts: &[ChunkPart]) -> Vec<Within> {
     let mut ranges: Vec<_> = parts.iter().map(|part| Within { from: part.from, until: part.until }).collect();
     ranges.sort_by_key(|range| range.from);
     let mut apart: Vec<Within> = Vec::new();
@@ -197,7 +197,7 @@ mod tests {
         list
     }
 
-    fn planned(row: &Row, parts: &[Part]) -> RowPlan {
+    fn planned(row: &Row, parts: &[ChunkPart]) -> RowPlan {
         let mut plan = RowPlan::default();
         row.write(parts, &mut plan);
         plan

@@ -1,9 +1,9 @@
 //! The array's work on rows: writes with parity, what is missing, and the rebuild.
 
 use super::Raid;
-use super::jobs::{Job, Work};
-use super::layout::{Part, Piece};
-use super::member::Owner;
+use super::jobs::{RowJob, RowWork};
+use super::layout::{ChunkPart, Piece};
+use super::member::RequestOwner;
 use super::row::{Row, RowPlan};
 use super::settings::{Layout, Level};
 use flashwatt_core::connector::{Cx, Device, Request, RequestKind, Tag};
@@ -18,11 +18,11 @@ impl<D: Device> Raid<D> {
     /// Writes row by row.
     pub(super) fn write_rows(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         if let Some(part) = self.stripes.only_part(request.offset_bytes, request.bytes) {
-            return self.add_job(Job::new(Some(tag), request, part.row, Work::Write), &[part], cx);
+            return self.add_job(RowJob::new(Some(tag), request, part.row, RowWork::Write), &[part], cx);
         }
         let parts: Vec<_> = self.layout.parts(request.offset_bytes, request.bytes).collect();
         for parts in parts.chunk_by(|one, next| one.row == next.row) {
-            self.add_job(Job::new(Some(tag), request, parts[0].row, Work::Write), parts, cx);
+            self.add_job(RowJob::new(Some(tag), request, parts[0].row, RowWork::Write), parts, cx);
         }
     }
 
@@ -33,11 +33,11 @@ impl<D: Device> Raid<D> {
         while at < end {
             let (row, from) = (at / chunk, at % chunk);
             let until = chunk.min(from + end - at);
-            let part = Part { row, member: piece.member, from, until };
+            let part = ChunkPart { row, member: piece.member, from, until };
             at += until - from;
             match self.readable(self.layout.piece(part)) {
                 Some(piece) => self.order_piece(tag, request, RequestKind::Read, piece, cx),
-                None => self.add_job(Job::new(Some(tag), request, row, Work::Reconstruct(part)), &[], cx),
+                None => self.add_job(RowJob::new(Some(tag), request, row, RowWork::Reconstruct(part)), &[], cx),
             }
         }
     }
@@ -64,7 +64,7 @@ impl<D: Device> Raid<D> {
         }
     }
 
-    fn add_job(&mut self, job: Job, parts: &[Part], cx: &mut Cx) {
+    fn add_job(&mut self, job: RowJob, parts: &[ChunkPart], cx: &mut Cx) {
         if let Some(tag) = job.host {
             self.left[tag.0 as usize] += 1;
         }
@@ -76,32 +76,32 @@ impl<D: Device> Raid<D> {
     /// A job has its row: what it must do is known now.
     fn begin_job(&mut self, id: u32, cx: &mut Cx) {
         self.plan(id);
-        let Job { work, plan, .. } = self.jobs.get(id);
+        let RowJob { work, plan, .. } = self.jobs.get(id);
         match work {
-            Work::Write if plan.reads.is_empty() => self.counts.rows_written_whole += 1,
-            Work::Write => self.counts.rows_read_first += 1,
-            Work::Reconstruct(_) => self.counts.reconstructed += 1,
-            Work::Rebuild | Work::Scrub => {}
+            RowWork::Write if plan.reads.is_empty() => self.counts.rows_written_whole += 1,
+            RowWork::Write => self.counts.rows_read_first += 1,
+            RowWork::Reconstruct(_) => self.counts.reconstructed += 1,
+            RowWork::Rebuild | RowWork::Scrub => {}
         }
         self.next_step(id, cx);
     }
 
     fn plan(&mut self, id: u32) {
-        let &mut Job { row, work, .. } = self.jobs.get(id);
+        let &mut RowJob { row, work, .. } = self.jobs.get(id);
         let missing = self.failed.filter(|_| self.is_missing(row));
         let sweep = match work {
-            Work::Rebuild => self.plan_rebuild(row),
-            Work::Scrub => self.plan_scrub(row),
-            Work::Write | Work::Reconstruct(_) => RowPlan::default(),
+            RowWork::Rebuild => self.plan_rebuild(row),
+            RowWork::Scrub => self.plan_scrub(row),
+            RowWork::Write | RowWork::Reconstruct(_) => RowPlan::default(),
         };
-        let Job { parts, plan, .. } = self.jobs.get(id);
+        let RowJob { parts, plan, .. } = self.jobs.get(id);
         let of_row = Row::new(&self.layout, row, missing);
         match work {
-            Work::Write if self.layout.level == Level::Raid5 => of_row.write(parts, plan),
-            Work::Write => plan.writes = copies(&self.layout, parts, missing),
-            Work::Reconstruct(part) if missing.is_some() => *plan = of_row.reconstruct(part),
-            Work::Reconstruct(part) => plan.reads = vec![self.layout.piece(part)],
-            Work::Rebuild | Work::Scrub => *plan = sweep,
+            RowWork::Write if self.layout.level == Level::Raid5 => of_row.write(parts, plan),
+            RowWork::Write => plan.writes = copies(&self.layout, parts, missing),
+            RowWork::Reconstruct(part) if missing.is_some() => *plan = of_row.reconstruct(part),
+            RowWork::Reconstruct(part) => plan.reads = vec![self.layout.piece(part)],
+            RowWork::Rebuild | RowWork::Scrub => *plan = sweep,
         }
     }
 
@@ -130,7 +130,7 @@ impl<D: Device> Raid<D> {
 
     /// Gives the members the reads of a job, or its writes once there are no reads; ends it if there is nothing to do.
     fn next_step(&mut self, id: u32, cx: &mut Cx) {
-        let Job { plan, left, like, .. } = self.jobs.get(id);
+        let RowJob { plan, left, like, .. } = self.jobs.get(id);
         let kind = if plan.reads.is_empty() { RequestKind::Write } else { RequestKind::Read };
         let pieces = plan.list(kind);
         if pieces.is_empty() {
@@ -139,7 +139,7 @@ impl<D: Device> Raid<D> {
         *left = pieces.len() as u32;
         let (mut pieces, like) = (std::mem::take(pieces), *like);
         for &piece in &pieces {
-            self.order(Owner::Job(id), &like, kind, piece, cx);
+            self.order(RequestOwner::Job(id), &like, kind, piece, cx);
         }
         pieces.clear();
         *self.jobs.get(id).plan.list(kind) = pieces;
@@ -155,11 +155,11 @@ impl<D: Device> Raid<D> {
     }
 
     fn end_job(&mut self, id: u32, cx: &mut Cx) {
-        let &mut Job { host, row, work, .. } = self.jobs.get(id);
+        let &mut RowJob { host, row, work, .. } = self.jobs.get(id);
         let next = self.jobs.end(id);
         match (work, host) {
-            (Work::Rebuild, _) => self.row_rebuilt(row, cx),
-            (Work::Scrub, _) => self.row_scrubbed(row, cx),
+            (RowWork::Rebuild, _) => self.row_rebuilt(row, cx),
+            (RowWork::Scrub, _) => self.row_scrubbed(row, cx),
             (_, Some(tag)) => self.piece_ended(tag, cx),
             (_, None) => {}
         }
@@ -192,7 +192,7 @@ impl<D: Device> Raid<D> {
             }
             let row = scrub.pace.start(cx.now());
             let like = Request { is_sync: false, ..Request::new(cx.now(), RequestKind::Write, 0, 0) };
-            self.add_job(Job::new(None, &like, row, Work::Scrub), &[], cx);
+            self.add_job(RowJob::new(None, &like, row, RowWork::Scrub), &[], cx);
         }
     }
 
@@ -205,14 +205,14 @@ impl<D: Device> Raid<D> {
             }
             let row = rebuild.start(cx.now());
             let like = Request { is_sync: false, ..Request::new(cx.now(), RequestKind::Write, 0, 0) };
-            self.add_job(Job::new(None, &like, row, Work::Rebuild), &[], cx);
+            self.add_job(RowJob::new(None, &like, row, RowWork::Rebuild), &[], cx);
         }
     }
 }
 
 /// The parts on all their mirrors but the missing one.
-fn copies(layout: &Layout, parts: &[Part], missing: Option<u32>) -> Vec<Piece> {
-    let each = |part: &Part| {
+fn copies(layout: &Layout, parts: &[ChunkPart], missing: Option<u32>) -> Vec<Piece> {
+    let each = |part: &ChunkPart| {
         let piece = layout.piece(*part);
         let mirrors = layout.mirrors(part.member).filter(move |&member| missing != Some(member));
         mirrors.map(move |member| Piece { member, ..piece })

@@ -4,7 +4,7 @@ use flashwatt_core::connector::{Request, RequestKind, Tag};
 
 /// An event of an array that is followed.
 #[derive(Clone, Copy, Debug)]
-pub enum Event {
+pub enum ArrayEvent {
     /// The host writes or trims. These requests are numbered in this order, from 1 on.
     Sent(Request),
     /// A member gets a part of such a request, or the parity for it, under a tag of the member.
@@ -21,17 +21,17 @@ pub enum Event {
 }
 
 /// The events of an array that is followed.
-pub(super) struct Watch {
-    events: Vec<Event>,
+pub(super) struct ArrayWatch {
+    events: Vec<ArrayEvent>,
     requests: u64,
     /// Of each request of the host inside, by its tag: its number.
     numbers: Box<[u64]>,
 }
 
-impl Watch {
+impl ArrayWatch {
     /// Of an array with room for this number of requests.
     pub fn new(room: usize) -> Self {
-        Watch { events: Vec::new(), requests: 0, numbers: vec![0; room].into() }
+        ArrayWatch { events: Vec::new(), requests: 0, numbers: vec![0; room].into() }
     }
 
     /// The host sends a request.
@@ -39,7 +39,7 @@ impl Watch {
         if is_change(request) {
             self.requests += 1;
             self.numbers[tag.0 as usize] = self.requests;
-            self.events.push(Event::Sent(*request));
+            self.events.push(ArrayEvent::Sent(*request));
         }
     }
 
@@ -47,12 +47,12 @@ impl Watch {
     pub fn given(&mut self, host: Tag, member: u32, tag: Tag, request: &Request) {
         if is_change(request) {
             let number = self.numbers[host.0 as usize];
-            self.events.push(Event::Given { number, member, tag, request: *request });
+            self.events.push(ArrayEvent::Given { number, member, tag, request: *request });
         }
     }
 
     /// The events since the last call.
-    pub fn take(&mut self) -> Vec<Event> {
+    pub fn take(&mut self) -> Vec<ArrayEvent> {
         std::mem::take(&mut self.events)
     }
 }

@@ -12,7 +12,7 @@ use flashwatt_core::connector::{Figures, Window};
 use flashwatt_core::energy::parts::ComponentEnergies;
 use flashwatt_core::kernel::Outcome;
 use flashwatt_devices::raid::Raid;
-use flashwatt_devices::raid::figures::{Counts, MemberFigures, RaidFigures};
+use flashwatt_devices::raid::figures::{MemberFigures, RaidCounts, RaidFigures};
 use flashwatt_devices::raid::settings::{Level, MEMBERS_MAX};
 
 /// The names of members as components of an array's energy.
@@ -207,7 +207,7 @@ fn member<F: Figures>(
     }
 }
 
-fn section<D: Reported>(raid: &Raid<D>, array: &Array, counts: &Counts) -> ArraySection {
+fn section<D: Reported>(raid: &Raid<D>, array: &Array, counts: &RaidCounts) -> ArraySection {
     let layout = &array.layout;
     let rebuild = array.failed.as_ref().zip(raid.rebuilt()).map(|(failed, (done, rows))| RebuildReport {
         member: failed.member,

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::report::{DeviceReport, LatencyHistogram, Sections};
 use flashwatt_core::energy::parts::ComponentEnergies;
 use flashwatt_core::kernel::Outcome;
-use flashwatt_devices::hdd::{Counts, Hdd, HddFigures, STATES, ZoneBytes};
+use flashwatt_devices::hdd::{Hdd, HddCounts, HddFigures, STATES, ZoneBytes};
 
 /// The sections of a disk.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct HddSection {
     pub energy_by_supply_j: SupplyEnergies,
     /// Counts.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: HddCounts,
     /// Mean distance of a seek in cylinders; none without one.
     pub seek_cylinders_mean: Option<f64>,
     /// Mean time of a seek in ns, that of settling included; none without one.

@@ -12,9 +12,9 @@ use crate::crash::witness::Change;
 use crate::crash::{Held, Witness};
 use flashwatt_base::units::{Lpn, SECTOR_BYTES};
 use flashwatt_core::connector::{Request, RequestKind, Tag};
-use flashwatt_devices::raid::layout::Part;
+use flashwatt_devices::raid::layout::ChunkPart;
 use flashwatt_devices::raid::settings::{Layout, Level};
-use flashwatt_devices::raid::watch::Event;
+use flashwatt_devices::raid::watch::ArrayEvent;
 use flashwatt_ssd::drive::Ssd;
 
 /// The content of a sector. Nothing is 0.
@@ -107,11 +107,11 @@ impl Contents {
     }
 
     /// Follows what has happened since the last call.
-    pub fn follow<'a>(&mut self, events: &[Event], drives: impl Iterator<Item = Option<&'a mut Ssd<Witness>>>) {
+    pub fn follow<'a>(&mut self, events: &[ArrayEvent], drives: impl Iterator<Item = Option<&'a mut Ssd<Witness>>>) {
         for event in events {
             match *event {
-                Event::Sent(request) => self.sent(&request),
-                Event::Given { number, member, tag, request } => self.given(number, member, tag, &request),
+                ArrayEvent::Sent(request) => self.sent(&request),
+                ArrayEvent::Given { number, member, tag, request } => self.given(number, member, tag, &request),
             }
         }
         for (member, drive) in (0..).zip(drives) {
@@ -129,7 +129,7 @@ impl Contents {
         if request.kind == RequestKind::Trim {
             return self.sent_trim(request);
         }
-        let parts: Vec<Part> = self.layout.parts(request.offset_bytes, request.bytes).collect();
+        let parts: Vec<ChunkPart> = self.layout.parts(request.offset_bytes, request.bytes).collect();
         for parts in parts.chunk_by(|one, next| one.row == next.row) {
             for part in parts {
                 let first = self.layout.piece(*part).offset_bytes / SECTOR_BYTES;
@@ -151,7 +151,7 @@ impl Contents {
         }
     }
 
-    fn renew_parity(&mut self, parts: &[Part]) {
+    fn renew_parity(&mut self, parts: &[ChunkPart]) {
         let row = parts[0].row;
         let chunk = self.layout.chunk_bytes;
         let mut ranges: Vec<(u64, u64)> = parts.iter().map(|part| (part.from, part.until)).collect();
