@@ -152,7 +152,7 @@ pub struct Notes {
     /// Look-ups in a cache of the map, and merges.
     pub mapping: Mapping,
     /// The victim chosen for collection, if one was.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<ChosenVictim>,
 }
 
 /// Use of the map.
@@ -176,7 +176,7 @@ impl std::ops::AddAssign for Mapping {
 
 /// A victim chosen for collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Chosen {
+pub struct ChosenVictim {
     /// Candidates examined.
     pub searches: u32,
     /// Valid share of the programmed pages of the die (ρ in theory).

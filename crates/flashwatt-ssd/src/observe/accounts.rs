@@ -8,8 +8,7 @@ use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::settings::{DramRule, Energy};
 use crate::energy::{DieState, PriceTable, price};
-use crate::firmware::Firmware;
-use crate::ftl::plan::{Chosen, Notes};
+use crate::ftl::plan::{ChosenVictim, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::nand::phases::Course;
 use crate::observe::probe::{BufferEvent, Probe, Purpose};
@@ -200,7 +199,7 @@ pub struct CollectionCounts {
 }
 
 impl CollectionCounts {
-    fn add(&mut self, chosen: &Chosen) {
+    fn add(&mut self, chosen: &ChosenVictim) {
         self.victims += 1;
         self.searches += u64::from(chosen.searches);
         self.valid_fraction_sum += chosen.die_valid_fraction;

@@ -32,7 +32,7 @@ use flashwatt_base::persist::{Flaw, StateReader, StateWriter};
 use flashwatt_base::progress::Watch;
 use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::Extent;
-use rebuild::Recovery;
+use rebuild::BlockRecovery;
 
 /// The number of a logical block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -247,7 +247,7 @@ pub struct DataBlocks {
     /// For each die, the pending move of cold data.
     moves: FlatTable<Option<Move>>,
     /// After a power cut, the logical blocks that must be merged, and the blocks that are no data blocks.
-    recovery: Recovery,
+    recovery: BlockRecovery,
 }
 
 /// A move of cold data into a worn block.
@@ -278,7 +278,7 @@ impl DataBlocks {
             data: vec![0; logical_blocks as usize].into(),
             frontier: vec![0; geometry.blocks as usize].into(),
             moves: vec![None; geometry.dies as usize].into(),
-            recovery: Recovery::default(),
+            recovery: BlockRecovery::default(),
             geometry: geometry.clone(),
         }
     }

@@ -52,7 +52,7 @@ pub struct PairRules {
     /// Whether a write to a log block first reads the spare area of the page that was written to it last.
     pub reads_spare: bool,
     /// Where the content of a log block is known from.
-    pub probe: Probe,
+    pub probe: LogSearch,
 }
 
 /// What a replacement of a log block is.
@@ -68,7 +68,7 @@ pub enum Replacement {
 /// Search for a page in a log block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Probe {
+pub enum LogSearch {
     /// Reads the spare areas of its pages, the newest first.
     Scan,
     /// Reads the spare area of its newest page, which lists the pages before it.
@@ -165,7 +165,7 @@ impl<S> Pairs<S> {
     fn hides(&self, of: Lbn, lpn: Lpn, cx: &Context) -> bool {
         let holds =
             |log| (0..self.data.written(log)).any(|at| cx.blocks.lpn_at(self.data.address(log, at)) == Some(lpn));
-        self.rules.probe != Probe::None && self.logs.get(of).is_some_and(holds)
+        self.rules.probe != LogSearch::None && self.logs.get(of).is_some_and(holds)
     }
 
     /// Opens a log block for a logical block that has none; returns its first page.
@@ -214,7 +214,7 @@ impl<S> Pairs<S> {
     fn clean(&mut self, of: Lbn, cx: &mut Context, plan: &mut Plan) -> bool {
         let Some(log) = self.logs.get(of) else { unreachable!("what has no log block is not cleaned") };
         let Some(cleaning) = self.cleaning(of, log, cx) else { return false };
-        let scanned = if self.rules.probe == Probe::None { None } else { self.scan(log, None, cx, plan) };
+        let scanned = if self.rules.probe == LogSearch::None { None } else { self.scan(log, None, cx, plan) };
         let copies = plan.ops().len();
         self.logs.detach(of);
         match cleaning {
@@ -253,7 +253,7 @@ impl<S> Pairs<S> {
     // ---------------------------------------------------------------- spare areas
 
     /// Reads the spare areas of a log block's pages one after the other, from the newest backwards, until all pages `wanted` are
-    /// found, or of all its pages; with [`Probe::One`] that of the newest page alone. Returns the last of these reads;
+    /// found, or of all its pages; with [`LogSearch::One`] that of the newest page alone. Returns the last of these reads;
     /// [`Self::found`] has the read that found each page.
     fn scan(&mut self, log: BlockId, wanted: Option<(Lpn, u32)>, cx: &Context, plan: &mut Plan) -> Option<PlanIndex> {
         let (first, pages) = wanted.unwrap_or((Lpn(0), 0));
@@ -261,7 +261,7 @@ impl<S> Pairs<S> {
         self.found.resize(pages as usize, None);
         let (mut last, mut missing) = (None, pages);
         for ppn in (0..self.data.written(log)).rev().map(|page| self.data.address(log, page)) {
-            if last.is_none() || self.rules.probe == Probe::Scan {
+            if last.is_none() || self.rules.probe == LogSearch::Scan {
                 last = Some(plan.read_spare(ppn, Cause::Map, last));
             }
             let nth = cx.blocks.lpn_at(ppn).and_then(|lpn| lpn.0.checked_sub(first.0));
@@ -296,7 +296,7 @@ impl<S> Pairs<S> {
         if !self.data.has_place(lpn) {
             return None;
         }
-        let log = self.logs.get(self.data.logical_block(lpn)).filter(|_| self.rules.probe != Probe::None);
+        let log = self.logs.get(self.data.logical_block(lpn)).filter(|_| self.rules.probe != LogSearch::None);
         let after = log.and_then(|log| self.scan(log, Some((lpn, 1)), cx, plan));
         self.data.read_content(lpn, after, plan)
     }
@@ -324,7 +324,7 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
     }
 
     fn read(&mut self, extent: &Extent, cx: &mut Context, plan: &mut Plan) {
-        if self.rules.probe == Probe::None {
+        if self.rules.probe == LogSearch::None {
             return self.data.read(extent, plan);
         }
         let mut done = 0;
@@ -348,7 +348,7 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
             && self.data.data_block(of).is_some()
             && self.logs.get(of).is_none()
             && self.logs.has_room(die);
-        if !has_place || (self.rules.probe != Probe::None && !self.is_searchable(block, blocks)) {
+        if !has_place || (self.rules.probe != LogSearch::None && !self.is_searchable(block, blocks)) {
             return false;
         }
         self.logs.attach(of, block);
@@ -377,7 +377,7 @@ impl<S: Send> OnDataBlocks for Pairs<S> {
 
     /// An entry for each logical block and each log block; without scans also one for each page of a log block.
     fn mapping_bytes(&self) -> u64 {
-        let pages = if self.rules.probe == Probe::None { self.pages_per_block() } else { 0 };
+        let pages = if self.rules.probe == LogSearch::None { self.pages_per_block() } else { 0 };
         let of_logs = u64::from(self.logs.most()) * u64::from(1 + pages);
         (u64::from(self.data.logical_blocks()) + of_logs) * ENTRY_BYTES
     }

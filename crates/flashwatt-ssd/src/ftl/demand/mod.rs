@@ -44,7 +44,7 @@ use flashwatt_core::connector::Extent;
 use gc_slots::GcSlots;
 use mapping::{Mapping, behind, read_behind};
 use options::Settings;
-use recovery::Recovery;
+use recovery::MapRecovery;
 
 /// Bound on the places of each translation page in the queues for trimmed entries. A page may have several places if it
 /// was rewritten in between.
@@ -60,7 +60,7 @@ pub struct Demand<O, K> {
     /// For each die, the translation pages that hold entries of trimmed pages.
     trimmed: FlatTable<VecDeque<u32>>,
     /// After a power cut, what is left to do before the layer serves requests.
-    recovery: Option<Recovery>,
+    recovery: Option<MapRecovery>,
     choice: ReplicaChoice,
     busy_by: BusyBy,
     scheme: PhantomData<K>,

@@ -20,7 +20,7 @@ use flashwatt_base::units::{BlockId, DieId, Ppn};
 const PAGES_AT_ONCE: u32 = 32;
 
 /// What is left to do.
-pub(super) enum Recovery {
+pub(super) enum MapRecovery {
     /// Erase the blocks of the map.
     EraseMap,
     /// Write those of the translation pages that are wanted, from this one on.
@@ -31,17 +31,17 @@ pub(super) enum Recovery {
 
 impl<O: EvictionOrder, K> Demand<O, K> {
     /// Rebuilds the map on flash. Returns what is to be done.
-    pub(super) fn rebuild_map(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) -> Recovery {
+    pub(super) fn rebuild_map(&mut self, found: &Found, blocks: &mut BlockTable, array: &mut Array) -> MapRecovery {
         if !found.has_map() {
             self.map.tps.rebuild(found, blocks);
-            return Recovery::EraseMap;
+            return MapRecovery::EraseMap;
         }
         self.map.tps.keep(found, blocks, array);
         let is_changed = |page| match found.map_page(page) {
             Some(kept) => !kept.is_newest || !kept.content.iter().copied().eq(self.entries(page)),
             None => self.has_entries(page),
         };
-        Recovery::WriteMap(0, (0..self.map.tps.share().pages).map(is_changed).collect())
+        MapRecovery::WriteMap(0, (0..self.map.tps.share().pages).map(is_changed).collect())
     }
 
     /// Plans the next piece.
@@ -50,30 +50,30 @@ impl<O: EvictionOrder, K> Demand<O, K> {
             && let Some(step) = self.recovery.take()
         {
             self.recovery = match step {
-                Recovery::EraseMap => {
+                MapRecovery::EraseMap => {
                     self.map.tps.erase_all(cx, plan);
                     let wanted = (0..self.map.tps.share().pages).map(|page| self.has_entries(page)).collect();
-                    Some(Recovery::WriteMap(0, wanted))
+                    Some(MapRecovery::WriteMap(0, wanted))
                 }
-                Recovery::WriteMap(first, wanted) => Some(self.write_map(first, wanted, cx, plan)),
-                Recovery::MakeRoom => self.make_room(cx, plan).then_some(Recovery::MakeRoom),
+                MapRecovery::WriteMap(first, wanted) => Some(self.write_map(first, wanted, cx, plan)),
+                MapRecovery::MakeRoom => self.make_room(cx, plan).then_some(MapRecovery::MakeRoom),
             };
         }
     }
 
     /// Writes the translation pages that are wanted, from `first` on, as far as there is room. If there is none, makes some.
-    fn write_map(&mut self, first: u32, wanted: Vec<bool>, cx: &mut Context, plan: &mut Plan) -> Recovery {
+    fn write_map(&mut self, first: u32, wanted: Vec<bool>, cx: &mut Context, plan: &mut Plan) -> MapRecovery {
         let all = self.map.tps.share().pages;
         let end = all.min(first + PAGES_AT_ONCE);
         for page in (first..end).filter(|&page| wanted[page as usize]) {
             if !self.map.tps.has_room(page) {
                 let is_stuck = plan.ops().is_empty() && !self.make_room(cx, plan);
                 assert!(!is_stuck, "no room for page {page} of the map; this is a fault of the simulator");
-                return Recovery::WriteMap(page, wanted);
+                return MapRecovery::WriteMap(page, wanted);
             }
             self.map.write(page, None, BlockId::NONE, cx, plan);
         }
-        if end < all { Recovery::WriteMap(end, wanted) } else { Recovery::MakeRoom }
+        if end < all { MapRecovery::WriteMap(end, wanted) } else { MapRecovery::MakeRoom }
     }
 
     /// Plans a step of the collection of translation pages on each die that lacks room. Returns whether there is one.

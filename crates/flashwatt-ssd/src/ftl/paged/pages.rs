@@ -11,9 +11,9 @@ mod rebuild;
 use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
-use super::phases::Rules;
+use super::phases::PhaseRules;
 use crate::blocks::{BlockTable, Choice, NextCopy};
-use crate::ftl::plan::{Chosen, Plan};
+use crate::ftl::plan::{ChosenVictim, Plan};
 use crate::ftl::{Allocation, Context, Setup, Steady};
 use crate::gc::VictimPolicy;
 use crate::nand::{Array, DieSet, Geometry, Pace};
@@ -47,7 +47,7 @@ pub(in crate::ftl) trait Owner {
 
 /// The role of a block that has been laid down.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::ftl) enum Role {
+pub(in crate::ftl) enum BlockRole {
     /// Fully programmed.
     Closed,
     /// The host writes to it (and copies too, if they share one).
@@ -167,8 +167,8 @@ impl Pages {
     }
 
     /// What the phases of the dies depend on in a long run at this pace: all but the victims.
-    pub fn rules(&self, pace: Pace) -> Rules {
-        Rules {
+    pub fn rules(&self, pace: Pace) -> PhaseRules {
+        PhaseRules {
             dies: self.geometry.dies,
             pages_per_block: self.geometry.pages_per_block,
             low_watermark: self.low_watermark,
@@ -183,14 +183,14 @@ impl Pages {
     }
 
     /// Takes over a block of a start state, the first `pages` pages of which are programmed.
-    pub fn take_over(&mut self, die: DieId, block: BlockId, pages: u32, role: Role, blocks: &mut BlockTable) {
+    pub fn take_over(&mut self, die: DieId, block: BlockId, pages: u32, role: BlockRole, blocks: &mut BlockTable) {
         let frontier = Frontier::behind(&self.geometry, block, pages);
         let writes = &mut self.dies[die.idx()];
         match role {
-            Role::Closed => {}
-            Role::Host => writes.host = frontier,
-            Role::Gc => writes.gc = frontier,
-            Role::Victim => {
+            BlockRole::Closed => {}
+            BlockRole::Host => writes.host = frontier,
+            BlockRole::Gc => writes.gc = frontier,
+            BlockRole::Victim => {
                 blocks.condemn(block);
                 writes.job = Some(GcJob::new(block, Cause::Gc));
             }
@@ -392,7 +392,7 @@ impl Pages {
         let can_move = !is_short && self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
         let units = f64::from(self.geometry.units_per_block);
-        plan.notes().chosen = Some(Chosen {
+        plan.notes().chosen = Some(ChosenVictim {
             searches: choice.searches,
             die_valid_fraction: cx.blocks.valid_fraction(die, cx.wear),
             victim_valid_fraction: f64::from(cx.blocks.valid_units(choice.block)) / units,

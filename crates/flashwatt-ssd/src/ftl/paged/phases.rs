@@ -24,7 +24,7 @@ const STEPS_PER_WRITE_MAX: u64 = 64;
 
 /// What the counters depend on.
 #[derive(Clone)]
-pub(in crate::ftl) struct Rules {
+pub(in crate::ftl) struct PhaseRules {
     pub dies: u32,
     pub pages_per_block: u32,
     pub low_watermark: u32,
@@ -51,7 +51,7 @@ pub(super) struct Victim {
 
 /// What a die does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Phase {
+pub(super) struct DiePhase {
     /// Pages left in the block for the host, or in the one for both.
     pub host_left: u32,
     /// Pages left in the block for copies.
@@ -71,17 +71,18 @@ pub(super) struct Phase {
 
 /// What all dies do, and the die that takes the next page.
 pub(super) struct Phases {
-    pub dies: Vec<Phase>,
+    pub dies: Vec<DiePhase>,
     pub next_die: u32,
 }
 
 /// The event of a write's end. Dies have the numbers below.
 const WRITTEN: u32 = u32::MAX;
 
-struct Drive<'a> {
-    rules: &'a Rules,
+/// A run of the dies, with counters in place of pages.
+struct PhaseRun<'a> {
+    rules: &'a PhaseRules,
     rng: &'a mut Rng,
-    dies: Vec<Phase>,
+    dies: Vec<DiePhase>,
     roomy: DieSet,
     next_die: u32,
     /// The die of the write that waits, where the address gives it.
@@ -95,10 +96,10 @@ struct Drive<'a> {
 
 impl Phases {
     /// Runs the dies from random phases for this number of waves and a part of one more.
-    pub fn after(waves: u64, rules: &Rules, rng: &mut Rng) -> Phases {
+    pub fn after(waves: u64, rules: &PhaseRules, rng: &mut Rng) -> Phases {
         let wave = u64::from(rules.dies) * u64::from(rules.pages_per_block);
         let writes = waves * wave + rng.below(wave);
-        let mut drive = Drive::new(rules, rng);
+        let mut drive = PhaseRun::new(rules, rng);
         while drive.written < writes && drive.steps < STEPS_PER_WRITE_MAX * writes {
             drive.write_all(writes);
             if !drive.next_event() {
@@ -109,10 +110,10 @@ impl Phases {
     }
 }
 
-impl<'a> Drive<'a> {
-    fn new(rules: &'a Rules, rng: &'a mut Rng) -> Self {
+impl<'a> PhaseRun<'a> {
+    fn new(rules: &'a PhaseRules, rng: &'a mut Rng) -> Self {
         let each = u64::from(rules.pages_per_block) + 1;
-        let dies = (0..rules.dies).map(|_| Phase {
+        let dies = (0..rules.dies).map(|_| DiePhase {
             host_left: rng.below(each) as u32,
             gc_left: if rules.separate_frontiers { rng.below(each) as u32 } else { 0 },
             free: rules.reserved,
@@ -122,7 +123,7 @@ impl<'a> Drive<'a> {
             free_at: 0,
             counted_at: 0,
         });
-        Drive {
+        PhaseRun {
             dies: dies.collect(),
             roomy: DieSet::all(rules.dies),
             next_die: rng.below(u64::from(rules.dies)) as u32,

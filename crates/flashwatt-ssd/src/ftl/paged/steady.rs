@@ -8,8 +8,8 @@
 //! is that of a drive in full work: [`super::phases`].
 
 use super::Allocation;
-use super::pages::{Pages, Role};
-use super::phases::{Phase, Phases, Rules, Victim, WAVES};
+use super::pages::{BlockRole, Pages};
+use super::phases::{DiePhase, PhaseRules, Phases, Victim, WAVES};
 use crate::blocks::{BlockTable, Scatter};
 use crate::ftl::flat_map::FlatMap;
 use crate::nand::{Array, Geometry, Pace};
@@ -41,7 +41,7 @@ fn harmonic(x: f64) -> f64 {
 }
 
 /// The parts of a fresh drive that the steady state fills, and the drive's random numbers.
-pub(in crate::ftl) struct Drive<'a> {
+pub(in crate::ftl) struct FreshDrive<'a> {
     pub map: &'a mut FlatMap,
     pub blocks: &'a mut BlockTable,
     pub array: &'a mut Array,
@@ -55,12 +55,12 @@ pub(in crate::ftl) struct Drive<'a> {
 pub(in crate::ftl) fn lay_down(
     geometry: &Geometry,
     pages: &mut Pages,
-    drive: Drive,
+    drive: FreshDrive,
     pace: Pace,
     by_formula: bool,
     watch: &mut Watch,
 ) -> Result<(), Error> {
-    let Drive { map, blocks, array, rng } = drive;
+    let FreshDrive { map, blocks, array, rng } = drive;
     let (allocation, logical) = (pages.allocation(), u64::from(geometry.logical_units));
     let Shares { dies, victim_valid, next_die } = shares(geometry, pages.rules(pace), rng);
     let mut lpns = Scattered::new(logical);
@@ -80,7 +80,7 @@ pub(in crate::ftl) fn lay_down(
         let mut own = geometry.blocks_of(die);
         for content in contents {
             let Some(block) = own.next() else { break };
-            let Content { programmed, valid, .. } = content;
+            let BlockFill { programmed, valid, .. } = content;
             array.lay_down(block, programmed);
             let mut picks = Picks::new(&content, rng);
             if by_formula {
@@ -132,12 +132,12 @@ struct DieShare {
 }
 
 /// What is in a block, and the block's role.
-struct Content {
+struct BlockFill {
     programmed: u32,
     /// Valid pages before the collection of a victim has begun.
     valid_at_first: u32,
     valid: u32,
-    role: Role,
+    role: BlockRole,
 }
 
 /// Draws which pages of a block are valid: selection sampling, all choices equally likely. Of a victim the first ones are copied already.
@@ -149,8 +149,8 @@ struct Picks<'a> {
 }
 
 impl<'a> Picks<'a> {
-    fn new(content: &Content, rng: &'a mut Rng) -> Self {
-        let Content { programmed, valid_at_first, valid, .. } = *content;
+    fn new(content: &BlockFill, rng: &'a mut Rng) -> Self {
+        let BlockFill { programmed, valid_at_first, valid, .. } = *content;
         Picks { rng, left: valid_at_first, rest: programmed, copied: valid_at_first - valid }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Picks<'a> {
 
 /// Draws what the dies hold: first with the victims of a drive without open blocks, for a few waves, then with those of the closed blocks
 /// that it has on average.
-fn shares(geometry: &Geometry, rules: Rules, rng: &mut Rng) -> Shares {
+fn shares(geometry: &Geometry, rules: PhaseRules, rng: &mut Rng) -> Shares {
     const WAVES_AT_FIRST: u64 = 4;
     let blocks = geometry.blocks_per_die - geometry.reserves.total();
     let (dies, b) = (f64::from(geometry.dies), f64::from(geometry.pages_per_block));
@@ -178,7 +178,7 @@ fn shares(geometry: &Geometry, rules: Rules, rng: &mut Rng) -> Shares {
     for waves in [WAVES_AT_FIRST, WAVES] {
         let victim_valid = |valid: f64| greedy_victim_valid(geometry.pages_per_block, valid / (closed * b));
         let (at, above) = (victim_valid(valid), victim_valid((valid + dies).min(closed * b)));
-        let rules = Rules { victim_valid: at, rise: above - at, ..rules.clone() };
+        let rules = PhaseRules { victim_valid: at, rise: above - at, ..rules.clone() };
         let phases = Phases::after(waves, &rules, rng);
         shares = DieShare::of_all(&phases.dies, &rules, blocks);
         closed = shares.iter().map(|share| f64::from(share.closed)).sum::<f64>().max(1.0);
@@ -191,7 +191,7 @@ fn shares(geometry: &Geometry, rules: Rules, rng: &mut Rng) -> Shares {
 
 impl DieShare {
     /// A die holds as many pages as every other one, of all or of its own (each of the drive's number of dies), and its surplus.
-    fn of_all(phases: &[Phase], rules: &Rules, blocks: u32) -> Vec<DieShare> {
+    fn of_all(phases: &[DiePhase], rules: &PhaseRules, blocks: u32) -> Vec<DieShare> {
         let (logical, dies) = (rules.valid, u64::from(rules.dies));
         let most = 0.9 * f64::from(rules.pages_per_block); // a die has room for a block more than its own pages
         let surplus: Vec<f64> = phases.iter().map(|phase| phase.surplus.clamp(-most, most)).collect();
@@ -213,7 +213,7 @@ impl DieShare {
         phases.iter().zip(valid).map(|(phase, valid)| DieShare::new(phase, valid, rules, blocks)).collect()
     }
 
-    fn new(phase: &Phase, valid: u64, rules: &Rules, blocks: u32) -> DieShare {
+    fn new(phase: &DiePhase, valid: u64, rules: &PhaseRules, blocks: u32) -> DieShare {
         let written = |left: u32| if left == 0 { 0 } else { rules.pages_per_block - left };
         let (host, gc) = (written(phase.host_left), written(phase.gc_left));
         let open = u32::from(phase.host_left > 0) + u32::from(phase.gc_left > 0);
@@ -233,13 +233,13 @@ impl DieShare {
     }
 
     /// The contents of its blocks that are not free.
-    fn contents(&self, pages_per_block: u32, victim_valid: f64, rng: &mut Rng) -> Vec<Content> {
-        let block = |role, programmed, valid_at_first, valid| Content { programmed, valid_at_first, valid, role };
+    fn contents(&self, pages_per_block: u32, victim_valid: f64, rng: &mut Rng) -> Vec<BlockFill> {
+        let block = |role, programmed, valid_at_first, valid| BlockFill { programmed, valid_at_first, valid, role };
         let levels = fill_levels(pages_per_block, self.closed as usize, self.in_closed, victim_valid, rng);
-        let closed = levels.into_iter().map(|valid| block(Role::Closed, pages_per_block, valid, valid));
-        let open = [(Role::Host, self.host), (Role::Gc, self.gc)].into_iter().filter(|(_, pages)| *pages > 0);
+        let closed = levels.into_iter().map(|valid| block(BlockRole::Closed, pages_per_block, valid, valid));
+        let open = [(BlockRole::Host, self.host), (BlockRole::Gc, self.gc)].into_iter().filter(|(_, pages)| *pages > 0);
         let open = open.map(|(role, pages)| block(role, pages, pages, pages));
-        let victim = self.victim.map(|Victim { valid, left }| block(Role::Victim, pages_per_block, valid, left));
+        let victim = self.victim.map(|Victim { valid, left }| block(BlockRole::Victim, pages_per_block, valid, left));
         closed.chain(open).chain(victim).collect()
     }
 }
@@ -383,7 +383,7 @@ mod tests {
         let mut pages = Pages::new(allocation, false, &Heeded::new().setup(), geometry);
         let mut array = Array::new(geometry.clone(), device.nand.program_order);
         let (mut map, mut blocks, mut rng) = (FlatMap::new(geometry), BlockTable::new(geometry.clone()), Rng::new(7));
-        let drive = Drive { map: &mut map, blocks: &mut blocks, array: &mut array, rng: &mut rng };
+        let drive = FreshDrive { map: &mut map, blocks: &mut blocks, array: &mut array, rng: &mut rng };
         let mut go_on = |_: &flashwatt_base::progress::Progress| true;
         let pace = Pace::new(&device.timing, &device.nand, &device.host_link);
         let mut watch = Watch::new(&mut go_on);

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ftl::blocked::log_size::LOG_FRACTION;
-use crate::ftl::blocked::pairs::{self, PairRules, Pairs, Probe, Replacement};
+use crate::ftl::blocked::pairs::{self, LogSearch, PairRules, Pairs, Replacement};
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::nand::Geometry;
 use flashwatt_base::settings::{Checker, field};
@@ -91,7 +91,7 @@ impl Scheme for BastFtl {
             partial_merges,
             replacement: Some(replacement),
             reads_spare: false,
-            probe: Probe::None,
+            probe: LogSearch::None,
         };
         Pairs::with(rules, setup, geometry)
     }

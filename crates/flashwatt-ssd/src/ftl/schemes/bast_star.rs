@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ftl::blocked::log_size::LOG_FRACTION;
-use crate::ftl::blocked::pairs::{self, PairRules, Pairs, Probe};
+use crate::ftl::blocked::pairs::{self, LogSearch, PairRules, Pairs};
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::nand::Geometry;
 use flashwatt_base::settings::{Checker, field};
@@ -77,7 +77,7 @@ impl Scheme for BastStarFtl {
             partial_merges,
             replacement: None,
             reads_spare: true,
-            probe: Probe::None,
+            probe: LogSearch::None,
         };
         Pairs::with(rules, setup, geometry)
     }

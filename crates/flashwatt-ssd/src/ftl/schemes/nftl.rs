@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ftl::blocked::log_size::LOG_FRACTION;
-use crate::ftl::blocked::pairs::{self, PairRules, Pairs, Probe, Replacement};
+use crate::ftl::blocked::pairs::{self, LogSearch, PairRules, Pairs, Replacement};
 use crate::ftl::{DriveSize, Room, Scheme, Setup};
 use crate::nand::Geometry;
 use flashwatt_base::settings::{Checker, field};
@@ -34,7 +34,7 @@ pub struct Options {
     pub replacement_fraction: Option<f64>,
     /// Search for a page in a replacement block: `scan` (reads spare areas, from the newest page backwards), `one` (reads the
     /// spare area of the newest page, which lists the pages before it) or `none` (uses a map in memory).
-    pub probe: Option<Probe>,
+    pub probe: Option<LogSearch>,
 }
 
 /// The options, checked.
@@ -43,7 +43,7 @@ pub struct Settings {
     /// Fraction of all blocks for replacement blocks.
     pub replacement_fraction: f64,
     /// Search for a page in a replacement block.
-    pub probe: Probe,
+    pub probe: LogSearch,
 }
 
 /// NFTL, registered.
@@ -66,7 +66,7 @@ impl Scheme for NftlFtl {
         const TABLE: &str = "ftl.nftl";
         Settings {
             replacement_fraction: c.number(field!(TABLE, options.replacement_fraction), LOG_FRACTION, 0.0..=0.5),
-            probe: c.choice(field!(TABLE, options.probe), Probe::Scan),
+            probe: c.choice(field!(TABLE, options.probe), LogSearch::Scan),
         }
     }
 

@@ -276,7 +276,7 @@ impl Ftl for PageFtl {
                 self.map.on_huge_pages();
                 blocks.on_huge_pages();
             }
-            let drive = steady::Drive { map: &mut self.map, blocks, array, rng };
+            let drive = steady::FreshDrive { map: &mut self.map, blocks, array, rng };
             steady::lay_down(&self.geometry, &mut self.pages, drive, pace, by_formula, watch)?;
         }
         Ok(steady)

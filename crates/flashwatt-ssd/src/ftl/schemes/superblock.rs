@@ -103,7 +103,7 @@ pub struct Superblock {
 
 /// What a merge does on one die.
 #[derive(Clone, Copy)]
-struct Part {
+struct DieMerge {
     of: Lbn,
     log: BlockId,
     /// The block that becomes the data block: the log block or a fresh one.
@@ -246,18 +246,18 @@ impl Superblock {
 
     /// Merges the log of a unit. Returns false if a die has no free block for that.
     fn merge(&mut self, first: Lbn, cx: &mut Context, plan: &mut Plan) -> bool {
-        let part = |of| self.logs.get(of).map(|log| Part { of, log, to: log });
-        let mut parts: Vec<Part> = self.members(first).filter_map(part).collect();
+        let part = |of| self.logs.get(of).map(|log| DieMerge { of, log, to: log });
+        let mut parts: Vec<DieMerge> = self.members(first).filter_map(part).collect();
         if parts.iter().all(|part| cx.blocks.valid_units(part.log) == 0) {
             self.drop_log(&parts, cx, plan);
             return true;
         }
-        let is_in_order = |part: &Part| self.data.is_in_order(part.log, part.of, cx);
+        let is_in_order = |part: &DieMerge| self.data.is_in_order(part.log, part.of, cx);
         let out_of_order: Vec<usize> = (0..parts.len()).filter(|&at| !is_in_order(&parts[at])).collect();
         let Some(fresh) = self.take_blocks(out_of_order.iter().map(|&at| parts[at].of), cx) else { return false };
         out_of_order.iter().zip(&fresh).for_each(|(&at, &block)| parts[at].to = block);
         let copies = self.copy_rows(&parts, cx, plan);
-        for &Part { of, log, to } in &parts {
+        for &DieMerge { of, log, to } in &parts {
             self.logs.detach(of);
             self.data.set_data_block(of, to, cx, plan);
             if to != log {
@@ -274,8 +274,8 @@ impl Superblock {
     }
 
     /// Frees the log blocks of a unit, which hold no valid page: by an erase, or at once what was never written.
-    fn drop_log(&mut self, parts: &[Part], cx: &mut Context, plan: &mut Plan) {
-        for &Part { of, log, .. } in parts {
+    fn drop_log(&mut self, parts: &[DieMerge], cx: &mut Context, plan: &mut Plan) {
+        for &DieMerge { of, log, .. } in parts {
             self.logs.detach(of);
             if self.data.written(log) > 0 {
                 self.data.erase(log, Cause::Merge, cx, plan);
@@ -286,12 +286,12 @@ impl Superblock {
     }
 
     /// Copies the pages of a unit that lie elsewhere to their offsets in the target blocks, row by row. Returns their number.
-    fn copy_rows(&mut self, parts: &[Part], cx: &mut Context, plan: &mut Plan) -> usize {
+    fn copy_rows(&mut self, parts: &[DieMerge], cx: &mut Context, plan: &mut Plan) -> usize {
         let before = plan.ops().len();
         let mut row_ends: Vec<PlanIndex> = Vec::new();
         for offset in 0..self.data.geometry().pages_per_block {
             let row = plan.ops().len();
-            for &Part { of, to, .. } in parts {
+            for &DieMerge { of, to, .. } in parts {
                 let to = self.data.address(to, offset);
                 let lpn = self.data.page(of, offset);
                 if let Some(lpn) = lpn.filter(|&lpn| self.data.get(lpn).is_some_and(|at| at != to)) {

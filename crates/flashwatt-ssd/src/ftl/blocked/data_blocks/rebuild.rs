@@ -23,7 +23,7 @@ use flashwatt_base::units::{BlockId, Lpn, Ppn};
 
 /// What is left to do.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recovery {
+pub(super) struct BlockRecovery {
     /// Logical blocks to merge.
     to_merge: Vec<Lbn>,
     /// Blocks that are erased when nothing in them is valid.
@@ -38,7 +38,7 @@ pub(super) fn rebuild<S: OnDataBlocks>(scheme: &mut S, found: &Found, blocks: &m
     let mut to_merge = scheme.data().owners(&others, blocks);
     to_merge.sort_by_key(|&of| scheme.data().data_block(of).is_none());
     others.extend(to_merge.iter().filter_map(|&of| scheme.give_up(of)));
-    scheme.data_mut().recovery = Recovery { to_merge, void: others };
+    scheme.data_mut().recovery = BlockRecovery { to_merge, void: others };
 }
 
 impl DataBlocks {
@@ -146,7 +146,7 @@ impl DataBlocks {
     /// Plans the erases of blocks in which nothing is valid; if there are none, as many merges as there are erased blocks. So the
     /// sources of a merge are there until its last page is on flash: when the power is cut before, its target is void.
     pub(super) fn recover(&mut self, cx: &mut Context, plan: &mut Plan) {
-        let Recovery { mut to_merge, mut void } = std::mem::take(&mut self.recovery);
+        let BlockRecovery { mut to_merge, mut void } = std::mem::take(&mut self.recovery);
         // Without wear levelling, which would keep one of the erased blocks for itself.
         void.retain(|&block| {
             let is_void = cx.blocks.valid_units(block) == 0;
@@ -169,7 +169,7 @@ impl DataBlocks {
         }
         let goes_on = to_merge.is_empty() || !plan.ops().is_empty();
         assert!(goes_on, "no block for a merge after a power cut; this is a fault of the simulator");
-        self.recovery = Recovery { to_merge, void };
+        self.recovery = BlockRecovery { to_merge, void };
     }
 
     /// Gives a logical block an erased data block if it has none.
