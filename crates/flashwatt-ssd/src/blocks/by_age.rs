@@ -14,7 +14,7 @@ use flashwatt_base::units::BlockId;
 #[derive(Default)]
 pub(super) struct ByAge {
     /// By count.
-    blocks: Vec<BinaryHeap<Reverse<Entry>>>,
+    blocks: Vec<BinaryHeap<Reverse<ClosedBlock>>>,
     entries: usize,
     /// The number of entries at which stale ones are dropped everywhere.
     clean_at: usize,
@@ -23,7 +23,7 @@ pub(super) struct ByAge {
 }
 
 /// When a block was closed, and the block.
-type Entry = (u64, BlockId);
+type ClosedBlock = (u64, BlockId);
 
 impl ByAge {
     /// A closed block has a new count. `closings` is the present closing clock.
@@ -60,7 +60,7 @@ impl ByAge {
             self.begin(info, closings, all, units);
         }
         for (valid, blocks) in self.blocks.iter_mut().enumerate() {
-            let is_fresh = |Reverse(entry): &Reverse<Entry>| is_fresh(*entry, info, valid);
+            let is_fresh = |Reverse(entry): &Reverse<ClosedBlock>| is_fresh(*entry, info, valid);
             while blocks.peek().is_some_and(|entry| !is_fresh(entry)) {
                 blocks.pop();
                 self.entries -= 1;
@@ -97,6 +97,6 @@ impl ByAge {
 }
 
 #[inline(always)]
-fn is_fresh((closed, block): Entry, info: &[Info], valid: usize) -> bool {
+fn is_fresh((closed, block): ClosedBlock, info: &[Info], valid: usize) -> bool {
     is_candidate(info, block, valid) && info[block.idx()].closed_at == closed as u32
 }

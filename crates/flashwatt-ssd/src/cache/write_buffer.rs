@@ -97,7 +97,7 @@ pub struct NextEntry {
 
 /// The content of an entry when it is destaged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Content {
+pub struct DestagedEntry {
     /// The map unit.
     pub lpn: Lpn,
     /// Whether the entry holds the whole unit. If not, the rest must be read from flash.
@@ -108,7 +108,7 @@ pub struct Content {
 
 /// What a write brings to a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Parts {
+pub struct WrittenParts {
     /// One bit per part of the unit that it brings wholly.
     pub held: u64,
     /// One bit per part of which it brings anything.
@@ -117,7 +117,7 @@ pub struct Parts {
 
 /// The newest content of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kept {
+pub struct NewestEntry {
     /// Its entry.
     pub entry: EntryId,
     /// The map unit.
@@ -210,12 +210,12 @@ impl WriteBuffer {
     }
 
     /// The newest content of each unit that has any, in the order of addresses.
-    pub fn kept(&self) -> Vec<Kept> {
+    pub fn kept(&self) -> Vec<NewestEntry> {
         let of = |(&lpn, &entry): (&Lpn, &EntryId)| {
             let BufferEntry { held, request_pages, .. } = self.entries[entry.idx()];
-            Kept { entry, lpn, held, request_pages }
+            NewestEntry { entry, lpn, held, request_pages }
         };
-        let mut kept: Vec<Kept> = self.newest.iter().map(of).collect();
+        let mut kept: Vec<NewestEntry> = self.newest.iter().map(of).collect();
         kept.sort_unstable_by_key(|kept| kept.lpn.0);
         kept
     }
@@ -229,8 +229,8 @@ impl WriteBuffer {
     }
 
     /// The parts of a unit that these bytes bring.
-    pub fn parts(&self, bytes: &Bytes) -> Parts {
-        Parts { held: self.parts.within(bytes), touched: self.parts.touched(bytes) }
+    pub fn parts(&self, bytes: &Bytes) -> WrittenParts {
+        WrittenParts { held: self.parts.within(bytes), touched: self.parts.touched(bytes) }
     }
 
     /// The newest entry of a unit if it holds all of `bytes`.
@@ -365,10 +365,10 @@ impl WriteBuffer {
     }
 
     /// The content of an entry.
-    pub fn content(&self, entry: EntryId) -> Content {
+    pub fn content(&self, entry: EntryId) -> DestagedEntry {
         let entry = &self.entries[entry.idx()];
         let complete = entry.held == self.parts.all;
-        Content { lpn: entry.lpn, complete, request_pages: entry.request_pages }
+        DestagedEntry { lpn: entry.lpn, complete, request_pages: entry.request_pages }
     }
 
     /// Frees an entry whose program has ended. The requests that waited for it are appended to `released`.

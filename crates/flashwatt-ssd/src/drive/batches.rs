@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::cache::WriteBuffer;
 use crate::cache::settings;
-use crate::cache::write_buffer::{Content, NextEntry};
+use crate::cache::write_buffer::{DestagedEntry, NextEntry};
 use crate::ftl::{Ftl, Grain, PlanNumber};
 use crate::nand::Geometry;
 use flashwatt_base::units::{EntryId, Lpn, Nanos, RequestId};
@@ -212,6 +212,6 @@ impl Buffered {
 }
 
 /// Can an entry be the next unit of a run? Only the first and the last unit of a run may be partial.
-fn may_join(run: &Extent, next: &Content) -> bool {
+fn may_join(run: &Extent, next: &DestagedEntry) -> bool {
     run.first.0 + run.pages == next.lpn.0 && !run.tail_partial
 }

@@ -38,7 +38,7 @@ mod untimed;
 use batches::Buffered;
 use host_link::LinkShares;
 use link::Link;
-use recovery::Recovery;
+use recovery::RecoveryWork;
 pub use recovery::journal::JournalFault;
 pub use recovery::{Afterwards, Scanned};
 use requests::Active;
@@ -66,7 +66,7 @@ pub struct Ssd<P: Probe> {
     /// Has the write buffer changed since it was last asked for something to destage? Never true without a write buffer.
     buffer_changed: bool,
     /// After a power cut, the work that the drive does before it serves requests.
-    recovery: Option<Box<Recovery>>,
+    recovery: Option<Box<RecoveryWork>>,
     /// What works beside requests.
     services: Services,
     /// Has the host sent its last request?

@@ -11,7 +11,7 @@ use std::hint::cold_path;
 
 use super::idle::IdleWork;
 use super::recovery::backups::Backups;
-use super::recovery::journal::Journal;
+use super::recovery::journal::BufferJournal;
 use super::recovery::log::RecoveryLog;
 use super::service::Service;
 use super::settings::Settings;
@@ -141,7 +141,7 @@ macro_rules! services {
 
 services! {
     /// The journal of the write buffer, if it has one.
-    journal: Journal,
+    journal: BufferJournal,
     /// The work of an idle drive, if its layer has any.
     idle_work: IdleWork,
     /// What the drive writes to flash for its recovery from a power cut, if it does.

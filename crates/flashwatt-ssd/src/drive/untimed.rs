@@ -28,7 +28,7 @@ pub struct Untimed {
     geometry: Geometry,
     firmware: Firmware,
     array: Array,
-    counts: Counts,
+    counts: UntimedCounts,
     /// The seat of the event that ends a request, at the instant at which it came.
     seat: u32,
     /// The request inside the drive, and whether it was carried out. One that was not had no room.
@@ -37,9 +37,9 @@ pub struct Untimed {
 }
 
 /// The figures of the current window.
-struct Counts(SsdFigures);
+struct UntimedCounts(SsdFigures);
 
-impl Tally for Counts {
+impl Tally for UntimedCounts {
     fn planned(&mut self, plan: &Plan) {
         self.0.planned(plan);
     }
@@ -70,7 +70,7 @@ impl Untimed {
             geometry,
             firmware,
             array,
-            counts: Counts(SsdFigures::default()),
+            counts: UntimedCounts(SsdFigures::default()),
             seat: 0,
             inside: None,
             window_start: 0,
@@ -92,7 +92,7 @@ impl Untimed {
     /// Starts a new window.
     fn restart(&mut self, now: Nanos) {
         self.window_start = now;
-        self.counts = Counts(SsdFigures {
+        self.counts = UntimedCounts(SsdFigures {
             ledger: Ledger::new(self.geometry.dies),
             free_blocks_start: self.firmware.blocks.all_free_blocks(),
             ..SsdFigures::default()

@@ -19,7 +19,7 @@ const COLUMNS: usize = 10 + Cause::ALL.len();
 
 /// Counts since the start of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Counts {
+struct ActivityCounts {
     /// Requests that have left the drive, and their bytes.
     requests: u64,
     read_bytes: u64,
@@ -53,7 +53,7 @@ impl Done {
 }
 
 /// The end of a bin: the counts, and the erased blocks in the drive.
-type Row = (Counts, u64);
+type CountsRow = (ActivityCounts, u64);
 
 /// The recording.
 #[derive(Clone)]
@@ -61,14 +61,14 @@ pub struct Activity {
     /// Draw of a die in each of its states, in nW.
     die_nw: [i128; DieState::COUNT],
     page_bytes: u64,
-    counts: Counts,
+    counts: ActivityCounts,
     /// What the accounts of windows that have ended hold: their counts begin anew with each window.
     ended: Done,
     free_blocks: u64,
     /// Requests inside the drive, and the time up to which these are counted.
     inside: u32,
     since: Nanos,
-    rows: Vec<Row>,
+    rows: Vec<CountsRow>,
 }
 
 /// What a drive's accounts and controller say at the end of a bin.
@@ -87,7 +87,7 @@ impl Activity {
         Activity {
             die_nw: std::array::from_fn(|state| i128::from(table.die[state].nw)),
             page_bytes,
-            counts: Counts::default(),
+            counts: ActivityCounts::default(),
             ended: Done::default(),
             free_blocks: 0,
             inside: 0,
@@ -141,7 +141,7 @@ impl Activity {
     /// The figures of bins of this length; the last one may be shorter.
     fn figures(&self, interval_ns: Nanos, last_ns: Nanos) -> ActivitySeries {
         let mut series = ActivitySeries::default();
-        let mut before = Counts::default();
+        let mut before = ActivityCounts::default();
         let mut left = self.rows.len();
         for (counts, free_blocks) in &self.rows {
             left -= 1;
@@ -157,13 +157,13 @@ impl Activity {
 
 impl DeviceRows for Activity {
     fn restart(&mut self, now: Nanos) {
-        (self.counts, self.ended, self.since) = (Counts::default(), Done::default(), now);
+        (self.counts, self.ended, self.since) = (ActivityCounts::default(), Done::default(), now);
         self.rows.clear();
     }
 
     fn close(&mut self, at: Nanos) {
         let inside_ns = self.counts.inside_ns + u64::from(self.inside) * (at - self.since);
-        self.rows.push((Counts { inside_ns, ..self.counts }, self.free_blocks));
+        self.rows.push((ActivityCounts { inside_ns, ..self.counts }, self.free_blocks));
     }
 
     fn merge(&mut self) {
@@ -178,7 +178,7 @@ impl DeviceRows for Activity {
     }
 
     fn grow(&mut self, bins: usize, more: usize) -> bool {
-        let each = 2 * size_of::<Row>() + COLUMNS * (size_of::<f64>() + NUMBER_BYTES);
+        let each = 2 * size_of::<CountsRow>() + COLUMNS * (size_of::<f64>() + NUMBER_BYTES);
         mem::is_there(((bins + more) * each) as u64) && self.rows.try_reserve_exact(more).is_ok()
     }
 
@@ -240,7 +240,7 @@ impl Serialize for ByCauseSeries {
 }
 
 impl ActivitySeries {
-    fn push(&mut self, before: &Counts, after: &Counts, ns: Nanos, page_bytes: u64) {
+    fn push(&mut self, before: &ActivityCounts, after: &ActivityCounts, ns: Nanos, page_bytes: u64) {
         let per_s = |count: u64| count as f64 * 1e9 / ns as f64;
         self.iops.push(per_s(after.requests - before.requests));
         self.read_mb_s.push(per_s(after.read_bytes - before.read_bytes) * 1e-6);

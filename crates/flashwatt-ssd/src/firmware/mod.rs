@@ -5,7 +5,7 @@ pub mod paced;
 
 use crate::blocks::BlockTable;
 use crate::ftl::{self, Context, Ftl, Plan, PlanNumber, Setup};
-use crate::nand::reserve::{Row, Runs};
+use crate::nand::reserve::{ReserveRow, Runs};
 use crate::nand::{Array, Geometry, Reserve, ReservedBlocks, WearView};
 use crate::recovery::scan::Found;
 use flashwatt_base::error::{Error, Fault};
@@ -191,7 +191,7 @@ impl Firmware {
 }
 
 /// The start state has left a die without a block for something.
-fn lacks(row: &Row, die: DieId) -> Error {
+fn lacks(row: &ReserveRow, die: DieId) -> Error {
     let fault = Fault::key(row.key, format!("the start state leaves no erased block for {}", row.purpose));
     fault.found(format!("die {die}")).help("raise device.op_ratio or device.spare_fraction").into()
 }

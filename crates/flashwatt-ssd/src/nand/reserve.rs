@@ -29,7 +29,7 @@ pub enum Reserve {
 }
 
 /// What is known of a reserve.
-pub struct Row {
+pub struct ReserveRow {
     /// The reserve.
     pub reserve: Reserve,
     /// The name of its number of blocks in a resolved configuration.
@@ -66,8 +66,8 @@ pub struct Refused {
 }
 
 /// The table, in the order of the enum.
-const TABLE: &[Row] = &[
-    Row {
+const TABLE: &[ReserveRow] = &[
+    ReserveRow {
         reserve: Reserve::Recovery,
         name: "recovery_blocks",
         purpose: "the recovery",
@@ -76,7 +76,7 @@ const TABLE: &[Row] = &[
         is_of_layer: true,
         refused: None,
     },
-    Row {
+    ReserveRow {
         reserve: Reserve::Dump,
         name: "dump_blocks",
         purpose: "the content of the write buffer",
@@ -85,7 +85,7 @@ const TABLE: &[Row] = &[
         is_of_layer: false,
         refused: None,
     },
-    Row {
+    ReserveRow {
         reserve: Reserve::Log,
         name: "log_blocks",
         purpose: "the recovery log",
@@ -94,7 +94,7 @@ const TABLE: &[Row] = &[
         is_of_layer: false,
         refused: Some(Refused { what: "recovery log", found: "a recovery log", expected: "no table [recovery]" }),
     },
-    Row {
+    ReserveRow {
         reserve: Reserve::Backup,
         name: "backup_blocks",
         purpose: "backups of paired pages",
@@ -103,7 +103,7 @@ const TABLE: &[Row] = &[
         is_of_layer: false,
         refused: Some(Refused { what: "backups", found: "backups", expected: "\"unprotected\"" }),
     },
-    Row {
+    ReserveRow {
         reserve: Reserve::Journal,
         name: "journal_blocks",
         purpose: "the journal of the write buffer",
@@ -116,12 +116,12 @@ const TABLE: &[Row] = &[
 
 impl Reserve {
     /// All rows of the table, in its order.
-    pub fn rows() -> impl Iterator<Item = &'static Row> {
+    pub fn rows() -> impl Iterator<Item = &'static ReserveRow> {
         TABLE.iter()
     }
 
     /// The rows of reserves that a drive has in these runs beyond those that it has in all others.
-    pub fn rows_of(runs: Runs) -> impl Iterator<Item = &'static Row> {
+    pub fn rows_of(runs: Runs) -> impl Iterator<Item = &'static ReserveRow> {
         Reserve::rows().filter(move |row| row.runs == runs)
     }
 }

@@ -12,7 +12,7 @@ pub struct DumpedUnit {
     pub owner: Lpn,
     /// The version of its data.
     pub version: u64,
-    /// The parts of the unit that it holds ([`crate::cache::write_buffer::Kept`]).
+    /// The parts of the unit that it holds ([`crate::cache::write_buffer::NewestEntry`]).
     pub held: u64,
     /// Map units of the largest request that wrote to it.
     pub request_pages: u32,

@@ -22,7 +22,7 @@ pub struct JournalRecord {
     pub number: u64,
     /// The logical unit.
     pub owner: Lpn,
-    /// The parts of the unit that it holds ([`crate::cache::write_buffer::Kept`]).
+    /// The parts of the unit that it holds ([`crate::cache::write_buffer::NewestEntry`]).
     pub held: u64,
     /// Map units of the request.
     pub request_pages: u32,

@@ -23,7 +23,7 @@ const HEADER_BYTES: u32 = 16;
 
 /// What a page of the log holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum LogContent {
     /// Records of trims.
     Records,
     /// A page of a snapshot.
@@ -39,16 +39,16 @@ pub enum Part {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogPage {
     /// What it holds.
-    pub part: Part,
+    pub part: LogContent,
     /// The trimmed units that it names.
     pub trims: Vec<Lpn>,
 }
 
 /// A page of the log as it is on flash.
 #[derive(Clone, Debug)]
-pub struct Logged {
+pub struct LogPageOnFlash {
     /// What it holds.
-    pub part: Part,
+    pub part: LogContent,
     /// The plan number of its program.
     pub number: u64,
     /// The trimmed units that it names, each with the version of its trim: what has a version up to that one is void.
@@ -86,7 +86,7 @@ pub fn bits_per_page(page_bytes: u32) -> u32 {
 
 /// What the size of a log depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct LogSize {
+pub struct LogShape {
     /// Units that the host can address.
     pub logical_units: u128,
     /// Units whose trims a snapshot may keep as records: of a full write buffer, and of a journal.
@@ -102,7 +102,7 @@ pub fn checkpoint_pages(bytes: u128, page_bytes: u32) -> u128 {
     bytes.div_ceil(u128::from(page_bytes - HEADER_BYTES))
 }
 
-impl LogSize {
+impl LogShape {
     /// Pages of an area: a checkpoint, and twice what a snapshot of trims takes with these records and one page more
     /// of them, so that there is room for new records.
     pub fn area_pages(&self, page_bytes: u32) -> u128 {
@@ -147,7 +147,12 @@ impl LogAreas {
     }
 
     /// What a scan finds of the log. `readable`: its pages that can be read.
-    pub fn find(&self, readable: &BTreeMap<Ppn, Arc<Logged>>, array: &Array, half_erased: &[BlockId]) -> LogFound {
+    pub fn find(
+        &self,
+        readable: &BTreeMap<Ppn, Arc<LogPageOnFlash>>,
+        array: &Array,
+        half_erased: &[BlockId],
+    ) -> LogFound {
         let begun = |&area: &usize| self.begun(area, readable);
         let newest = [0, 1].into_iter().filter(|area| begun(area).is_some()).max_by_key(begun);
         let is_programmed = |ppn: &Ppn| array.is_programmed(array.geometry().place(*ppn));
@@ -168,14 +173,15 @@ impl LogAreas {
     }
 
     /// The number of the first page of an area that begins as it should: with records, or with a complete snapshot.
-    fn begun(&self, area: usize, readable: &BTreeMap<Ppn, Arc<Logged>>) -> Option<u64> {
+    fn begun(&self, area: usize, readable: &BTreeMap<Ppn, Arc<LogPageOnFlash>>) -> Option<u64> {
         let pages = &self.pages[area];
         let first = readable.get(pages.first()?)?;
-        let is_part =
-            |(at, ppn): (u32, &Ppn), of| readable.get(ppn).is_some_and(|page| page.part == Part::Snapshot { at, of });
+        let is_part = |(at, ppn): (u32, &Ppn), of| {
+            readable.get(ppn).is_some_and(|page| page.part == LogContent::Snapshot { at, of })
+        };
         let is_whole = match first.part {
-            Part::Records => true,
-            Part::Snapshot { of, .. } => (0..of).zip(pages).all(|at| is_part(at, of)),
+            LogContent::Records => true,
+            LogContent::Snapshot { of, .. } => (0..of).zip(pages).all(|at| is_part(at, of)),
         };
         is_whole.then_some(first.number)
     }
@@ -191,7 +197,7 @@ mod tests {
     fn sizes_by_hand() {
         assert_eq!((records_per_page(4096), bits_per_page(4096)), (255, 32_640));
         let area_pages = |logical_units, recorded_units, checkpoint_bytes| {
-            LogSize { logical_units, recorded_units, has_records: true, checkpoint_bytes }.area_pages(4096)
+            LogShape { logical_units, recorded_units, has_records: true, checkpoint_bytes }.area_pages(4096)
         };
         assert_eq!(
             [(27_306, 0), (32_641, 0), (27_306, 256)].map(|(all, recorded)| area_pages(all, recorded, 0)),

@@ -8,7 +8,7 @@ use super::spare::SpareAreas;
 use flashwatt_base::units::Ppn;
 
 /// What an entry on flash says of a unit after a power cut.
-enum Entry {
+enum EntryReading {
     /// The unit is there, or nowhere, or the scan has found it.
     Is(Option<Ppn>),
     /// Data that never came to flash, or has been erased.
@@ -36,7 +36,9 @@ impl Checkpoint {
                     self.entry(contents[&places[0]][at], *version, areas, later[lpn.idx()])
                 };
                 let mut entries = of_page.iter().map(entry).zip(0..);
-                if let Some((Entry::Is(place), version)) = entries.find(|(entry, _)| matches!(entry, Entry::Is(_))) {
+                if let Some((EntryReading::Is(place), version)) =
+                    entries.find(|(entry, _)| matches!(entry, EntryReading::Is(_)))
+                {
                     last = last.max(version);
                     let spare = place.and_then(|ppn| areas.readable(ppn));
                     let own = spare.filter(|spare| spare.owner == lpn);
@@ -60,14 +62,16 @@ impl Checkpoint {
 
     /// What an entry of a page of this version says. `later`: the newest version of the unit's data that the scan has found among what was
     /// programmed since the checkpoint. It may be older than what the entry names: a copy, or a write, that another die had kept waiting.
-    fn entry(&self, said: Option<Ppn>, of_page: u64, areas: &SpareAreas, later: Option<u64>) -> Entry {
-        let Some(ppn) = said else { return Entry::Is(None) };
+    fn entry(&self, said: Option<Ppn>, of_page: u64, areas: &SpareAreas, later: Option<u64>) -> EntryReading {
+        let Some(ppn) = said else { return EntryReading::Is(None) };
         match areas.get(ppn) {
-            Some(spare) if !self.is_later(ppn, &spare) => Entry::Is(Some(ppn).filter(|_| later < Some(spare.version))),
+            Some(spare) if !self.is_later(ppn, &spare) => {
+                EntryReading::Is(Some(ppn).filter(|_| later < Some(spare.version)))
+            }
             // Versions of pages of the map and of data are counted together: what the entry names is older than its page.
-            _ if later > Some(of_page) => Entry::Is(None),
-            Some(spare) if later == Some(spare.version) && areas.readable(ppn).is_some() => Entry::Is(None),
-            _ => Entry::Dangling,
+            _ if later > Some(of_page) => EntryReading::Is(None),
+            Some(spare) if later == Some(spare.version) && areas.readable(ppn).is_some() => EntryReading::Is(None),
+            _ => EntryReading::Dangling,
         }
     }
 }

@@ -4,14 +4,14 @@
 //! has been erased since: then all of it is scanned. Of the other blocks those pages are scanned that were not programmed then.
 
 use super::checkpoint::Checkpoint;
-use super::scan::Flash;
+use super::scan::ScannedFlash;
 use flashwatt_base::units::{BlockId, DieId, Ppn};
 
 impl Checkpoint {
     /// The pages whose spare areas a recovery reads: first one of each block, and when these are read the others.
     /// `step_of`: of kept blocks whose pages are programmed one after another the distance of two of them. Of these blocks they are
     /// read up to the first erased one.
-    pub fn reads(&self, flash: Flash, filling: Filling, step_of: impl Fn(BlockId) -> Option<usize>) -> Reads {
+    pub fn reads(&self, flash: ScannedFlash, filling: Filling, step_of: impl Fn(BlockId) -> Option<usize>) -> Reads {
         let geometry = flash.array.geometry();
         let of_dies = |of: &dyn Fn(BlockId) -> Vec<Ppn>| {
             (0..geometry.dies).map(|die| geometry.blocks_of(DieId(die)).flat_map(of).collect()).collect()
@@ -26,7 +26,7 @@ impl Checkpoint {
 
     /// The page that says whether a block has been erased since: the first one that was programmed. A block of which none was
     /// needs no such page if it can be filled from anywhere: all its pages are scanned.
-    fn probe(&self, block: BlockId, flash: Flash, filling: Filling) -> Option<Ppn> {
+    fn probe(&self, block: BlockId, flash: ScannedFlash, filling: Filling) -> Option<Ppn> {
         let mut pages = flash.array.geometry().pages_of(block);
         match filling {
             Filling::FromTheFront => pages.next(),
@@ -35,7 +35,7 @@ impl Checkpoint {
         }
     }
 
-    fn tail_of(&self, block: BlockId, flash: Flash, filling: Filling) -> Vec<Ppn> {
+    fn tail_of(&self, block: BlockId, flash: ScannedFlash, filling: Filling) -> Vec<Ppn> {
         let (used, is_half_erased) = (flash.array.planned_pages(block), flash.half_erased.contains(&block));
         let geometry = flash.array.geometry();
         let end = match filling {
@@ -52,7 +52,7 @@ impl Checkpoint {
 }
 
 /// The pages of a kept block that are read, but for the first one.
-fn tail_of_kept(block: BlockId, step: usize, flash: Flash) -> Vec<Ppn> {
+fn tail_of_kept(block: BlockId, step: usize, flash: ScannedFlash) -> Vec<Ppn> {
     let used = (flash.array.planned_pages(block) as usize).div_ceil(step);
     let pages = flash.array.geometry().pages_of(block).step_by(step);
     pages.take(if used > 0 { used + 1 } else { 0 }).skip(1).collect()

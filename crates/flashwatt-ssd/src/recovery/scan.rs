@@ -26,7 +26,7 @@ pub struct Found<'a> {
 
 /// What a scan has before it.
 #[derive(Clone, Copy)]
-pub struct Flash<'a> {
+pub struct ScannedFlash<'a> {
     /// Which pages are programmed.
     pub array: &'a Array,
     /// Their spare areas, but for those of `kept_blocks`.
@@ -45,8 +45,8 @@ pub struct Flash<'a> {
 
 impl<'a> Found<'a> {
     /// Scans the spare areas of a drive: with a checkpoint those that have been programmed since. Torn pages hold nothing.
-    pub fn scan(flash: Flash<'a>, ties: Ties) -> Self {
-        let Flash { array, areas, half_erased, kept_blocks, trims, checkpoint, map } = flash;
+    pub fn scan(flash: ScannedFlash<'a>, ties: Ties) -> Self {
+        let ScannedFlash { array, areas, half_erased, kept_blocks, trims, checkpoint, map } = flash;
         let newest = newest(areas, ties, trims, |ppn, spare| is_shown(checkpoint, ppn, spare));
         let mut found = Found { areas, newest, kept_blocks, checkpoint, map, unreadable: Vec::new() };
         let is_unreadable = |block: &BlockId| {

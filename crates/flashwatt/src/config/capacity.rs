@@ -6,7 +6,7 @@ use flashwatt_base::settings::{Checker, field};
 use flashwatt_base::units::SECTOR_BYTES;
 use flashwatt_ssd::drive::settings::Recovery;
 use flashwatt_ssd::ftl::{self, DriveSize, Room};
-use flashwatt_ssd::nand::reserve::Row;
+use flashwatt_ssd::nand::reserve::ReserveRow;
 use flashwatt_ssd::nand::{Reserve, Reserves};
 use flashwatt_ssd::recovery::{checkpoint, journal, log};
 
@@ -181,7 +181,7 @@ impl Needs<'_> {
             reserved_blocks: self.watermarks.reserved_blocks,
         });
         let blocks = blocks_per_plane * geometry.planes();
-        let kept = |room, row: &Row| {
+        let kept = |room, row: &ReserveRow| {
             with_kept(room, geometry, self.reserve(row.reserve, geometry, blocks, logical_pages), row.purpose)
         };
         let room = Reserve::rows().fold(room, kept);
@@ -240,7 +240,7 @@ impl Needs<'_> {
             None => MAP_ENTRY_BYTES * (blocks + physical_units.saturating_sub(logical_units)),
         };
         let checkpoint_bytes = checkpoint::checkpoint_bytes(map_bytes, blocks);
-        let size = log::LogSize {
+        let size = log::LogShape {
             logical_units,
             recorded_units: u128::from(buffer_bytes / u64::from(geometry.map_unit_bytes)) + journaled_units,
             has_records: recovery.records_trims(),

@@ -7,10 +7,10 @@ use super::bugs::Bug;
 use flashwatt_base::units::{BlockId, Lpn, Ppn};
 use flashwatt_ssd::nand::Geometry;
 use flashwatt_ssd::recovery::checkpoint::Checkpoint;
-use flashwatt_ssd::recovery::log::{LogPage, Logged};
+use flashwatt_ssd::recovery::log::{LogPage, LogPageOnFlash};
 
 /// The pages of the recovery log that can be read.
-pub(super) type LoggedPages = BTreeMap<Ppn, Arc<Logged>>;
+pub(super) type LoggedPages = BTreeMap<Ppn, Arc<LogPageOnFlash>>;
 
 /// Follows the recovery log.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct LogWitness {
     /// Its pages on flash.
     pub pages: LoggedPages,
     /// By plan number: what programs that have not ended will write.
-    pending: BTreeMap<u64, (Ppn, Arc<Logged>)>,
+    pending: BTreeMap<u64, (Ppn, Arc<LogPageOnFlash>)>,
     /// Of trimmed units the version counter at the last trim.
     pub trims: BTreeMap<Lpn, u64>,
     /// The checkpoint of the page whose program is planned next, if it has one.
@@ -48,7 +48,7 @@ impl LogWitness {
         let version_of = |&lpn: &Lpn| (lpn, self.trims.get(&lpn).copied().unwrap_or(0));
         let trims = page.trims.iter().map(version_of).collect();
         let checkpoint = self.begun.take();
-        self.pending.insert(number, (ppn, Arc::new(Logged { part: page.part, number, trims, checkpoint })));
+        self.pending.insert(number, (ppn, Arc::new(LogPageOnFlash { part: page.part, number, trims, checkpoint })));
     }
 
     /// A snapshot with this checkpoint begins with the next page.

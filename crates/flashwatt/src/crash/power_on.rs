@@ -16,7 +16,7 @@ use flashwatt_ssd::recovery::backups::BackedUp;
 use flashwatt_ssd::recovery::dump::DumpedUnit;
 use flashwatt_ssd::recovery::journal;
 use flashwatt_ssd::recovery::reads::{Filling, Reads};
-use flashwatt_ssd::recovery::scan::{Flash, Found};
+use flashwatt_ssd::recovery::scan::{Found, ScannedFlash};
 use flashwatt_ssd::recovery::spare::Spare;
 
 impl Remains {
@@ -36,7 +36,7 @@ impl Remains {
             wrong == 0 || self.bug != Bug::None,
             "entries of the map name other units; this is a fault of the simulator"
         );
-        let flash = Flash {
+        let flash = ScannedFlash {
             array,
             areas: &seen,
             half_erased,

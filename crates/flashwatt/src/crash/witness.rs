@@ -26,7 +26,7 @@ use flashwatt_ssd::operation::{Cause, OpKind};
 use flashwatt_ssd::recovery::backups::BackedUp;
 use flashwatt_ssd::recovery::checkpoint::Checkpoint;
 use flashwatt_ssd::recovery::dump::DumpedUnit;
-use flashwatt_ssd::recovery::log::{LogPage, Part};
+use flashwatt_ssd::recovery::log::{LogContent, LogPage};
 use flashwatt_ssd::recovery::spare::{Spare, SpareAreas};
 
 /// The observer of a drive whose power can be cut.
@@ -290,7 +290,7 @@ impl Witness {
     /// Programs of the recovery log are planned.
     fn log_planned(&mut self, pages: &[LogPage], checkpoint_bytes: u128, firmware: &Firmware) {
         let has_checkpoints = self.config.ssd().recovery.checkpoint_interval_bytes.is_some();
-        if has_checkpoints && matches!(pages[0].part, Part::Snapshot { at: 0, .. }) {
+        if has_checkpoints && matches!(pages[0].part, LogContent::Snapshot { at: 0, .. }) {
             let map = (0..self.geometry.logical_units).map(|lpn| firmware.ftl.lookup(Lpn(lpn)));
             let checkpoint = Checkpoint::new(&self.areas, map, &self.log.trims, self.next_program);
             let checkpoint = self.map.leave_to_flash(checkpoint, &self.areas, firmware);

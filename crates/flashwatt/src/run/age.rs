@@ -13,7 +13,7 @@ use flashwatt_base::progress::Progress;
 use flashwatt_core::kernel::{End, Sim};
 use flashwatt_ssd::drive::Ssd;
 use flashwatt_ssd::nand::Reserve;
-use flashwatt_ssd::nand::reserve::{Refused, Row};
+use flashwatt_ssd::nand::reserve::{Refused, ReserveRow};
 use flashwatt_workload as workload;
 
 /// Options of a preparation besides its configuration.
@@ -80,7 +80,7 @@ pub fn age(
 }
 
 /// Refuses a run that fills a reserve whose content is in no snapshot.
-fn check_reserve(row: &Row) -> Result<(), Error> {
+fn check_reserve(row: &ReserveRow) -> Result<(), Error> {
     let Some(Refused { what, found, expected }) = &row.refused else { return Ok(()) };
     let fault = Fault::key(row.key, format!("a snapshot does not hold the {what} of a run"));
     Err(fault.found(found).expected(format!("{expected}, or --run left out")).into())

@@ -41,7 +41,7 @@ pub(in crate::drive) struct Backups {
 
 /// The blocks of a die that take backups.
 struct Ring {
-    blocks: Vec<Kept>,
+    blocks: Vec<BackupBlock>,
     /// The block that is taken next if it is erased: they take turns, and so wear evenly.
     next: usize,
     is_active: bool,
@@ -50,7 +50,7 @@ struct Ring {
 }
 
 /// A block that takes backups.
-struct Kept {
+struct BackupBlock {
     block: BlockId,
     state: State,
     /// The upper pages for which its backups were made, and which are not on flash.
@@ -128,7 +128,7 @@ impl Backups {
     pub fn unpinned(&mut self) -> Vec<BlockId> {
         let kept = self.rings.iter_mut().flat_map(|ring| &mut ring.blocks);
         let pinned = kept.filter(|kept| kept.state == State::Pinned);
-        let unpin = |kept: &mut Kept| {
+        let unpin = |kept: &mut BackupBlock| {
             kept.state = State::Erasing;
             kept.block
         };
@@ -150,7 +150,7 @@ impl Ring {
     /// Takes the page for the backup that is made for the program of an upper page, if there is one.
     fn take_page(&mut self, upper: FlashAddress, geometry: &Geometry) -> Option<Ppn> {
         let in_block = geometry.pages_per_block.div_ceil(2) as usize;
-        let has_room = |kept: &Kept| matches!(kept.state, State::InUse(used) if used < in_block);
+        let has_room = |kept: &BackupBlock| matches!(kept.state, State::InUse(used) if used < in_block);
         let in_use = self.blocks.iter().position(has_room);
         let number = self.blocks.len();
         let mut turns = (self.next..self.next + number).map(|turn| turn % number);
@@ -173,7 +173,7 @@ impl Ring {
 
     /// Whether something may change.
     fn is_busy(&self) -> bool {
-        let is_busy = |kept: &Kept| kept.state == State::Erasing || !kept.open.is_empty();
+        let is_busy = |kept: &BackupBlock| kept.state == State::Erasing || !kept.open.is_empty();
         !self.waiting.is_empty() || self.blocks.iter().any(is_busy)
     }
 }
@@ -189,7 +189,7 @@ impl Service for Backups {
         if firmware.reserved[Reserve::Backup].is_empty() {
             return None;
         }
-        let kept = |&block: &BlockId| Kept { block, state: State::Clean, open: Vec::new() };
+        let kept = |&block: &BlockId| BackupBlock { block, state: State::Clean, open: Vec::new() };
         let ring = |blocks: &[BlockId]| Ring {
             blocks: blocks.iter().map(kept).collect(),
             next: 0,

@@ -1,8 +1,8 @@
 //! The content of the write buffer on its way to flash at a power cut, and back from there or from the journal when the power has
 //! returned.
 
-use super::Step;
-use crate::cache::write_buffer::Kept;
+use super::RecoveryStep;
+use crate::cache::write_buffer::NewestEntry;
 use crate::drive::Ssd;
 use crate::nand::Reserve;
 use crate::observe::probe::Probe;
@@ -14,11 +14,11 @@ impl<P: Probe> Ssd<P> {
     /// Lets a drive that is at rest program these pages, as its capacitors let it do at a power cut. It has recovered
     /// ([`Self::recovered_ns`]) when that is done.
     pub fn begin_dump(&mut self, pages: Vec<Ppn>) {
-        self.begin_step(Step::Dump(pages));
+        self.begin_step(RecoveryStep::Dump(pages));
     }
 
     /// The newest content of each unit in the write buffer.
-    pub fn buffer_content(&self) -> Vec<Kept> {
+    pub fn buffer_content(&self) -> Vec<NewestEntry> {
         self.buffered.as_ref().map(|buffered| buffered.buffer.kept()).unwrap_or_default()
     }
 

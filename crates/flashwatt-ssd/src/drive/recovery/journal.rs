@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::cache::write_buffer::Parts;
+use crate::cache::write_buffer::WrittenParts;
 use crate::controller::EndedOp;
 use crate::drive::service::Service;
 use crate::drive::settings::Settings;
@@ -27,11 +27,11 @@ use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
 use flashwatt_core::connector::Cx;
 
 /// The journal of a drive.
-pub(in crate::drive) struct Journal {
+pub(in crate::drive) struct BufferJournal {
     layout: PageLayout,
     /// Longest time in ns for which a page waits for more records.
     max_ns: Nanos,
-    rows: Vec<Row>,
+    rows: Vec<JournalRow>,
     /// The row that takes pages, and the number of the next one in it; none if no row has begun.
     open: Option<(usize, usize)>,
     /// The row that begins next if it is erased: they take turns, and so wear evenly.
@@ -41,7 +41,7 @@ pub(in crate::drive) struct Journal {
     /// Records that no page has.
     pending: VecDeque<Record>,
     /// What is under way, by plan number.
-    under_way: BTreeMap<PlanNumber, Work>,
+    under_way: BTreeMap<PlanNumber, JournalWork>,
     /// The numbers of records whose writes wait for them.
     awaited: BTreeSet<u64>,
     /// Of each entry of the buffer its records that count, oldest first.
@@ -71,7 +71,7 @@ pub enum JournalFault {
 }
 
 /// A row of blocks.
-struct Row {
+struct JournalRow {
     blocks: Vec<BlockId>,
     pages: Vec<Ppn>,
     is_clean: bool,
@@ -99,19 +99,19 @@ struct Counting {
     number: u64,
     /// The row with its page, if it has one.
     row: Option<usize>,
-    parts: Parts,
+    parts: WrittenParts,
     is_on_flash: bool,
 }
 
 /// An operation under way.
-enum Work {
+enum JournalWork {
     /// The program of a page with these records in this row.
     Program(usize, Vec<Record>),
     /// The erase of a block of this row.
     Erase(usize),
 }
 
-impl Journal {
+impl BufferJournal {
     /// Puts a fault into it on purpose.
     pub fn with_fault(&mut self, fault: JournalFault) {
         self.fault = fault;
@@ -195,8 +195,8 @@ impl Journal {
 
     /// Takes a full row in which no record counts, to be erased.
     fn take_void(&mut self) -> Option<usize> {
-        let counts_nothing = |row: &Row| row.counting == 0 || self.fault == JournalFault::ErasedEarly;
-        let is_void = |row: &Row| row.under_way == 0 && counts_nothing(row);
+        let counts_nothing = |row: &JournalRow| row.counting == 0 || self.fault == JournalFault::ErasedEarly;
+        let is_void = |row: &JournalRow| row.under_way == 0 && counts_nothing(row);
         let at = self.full.iter().position(|&row| is_void(&self.rows[row]))?;
         self.full.remove(at)
     }
@@ -251,12 +251,12 @@ impl Journal {
     /// A program or an erase has ended. Appends the requests that waited for it to `released`.
     fn work_ended(&mut self, number: PlanNumber, released: &mut Vec<RequestId>) {
         match self.under_way.remove(&number) {
-            Some(Work::Program(row, records)) => {
+            Some(JournalWork::Program(row, records)) => {
                 self.rows[row].under_way -= 1;
                 records.iter().for_each(|record| self.on_flash(record));
                 self.acknowledge(&records, released);
             }
-            Some(Work::Erase(row)) => {
+            Some(JournalWork::Erase(row)) => {
                 self.rows[row].under_way -= 1;
                 if self.rows[row].under_way == 0 {
                     self.rows[row].is_clean = true;
@@ -299,21 +299,21 @@ pub(in crate::drive) struct Appended {
     /// What it brings; the journal gives it its number.
     pub content: JournalRecord,
     /// The parts of the unit.
-    pub parts: Parts,
+    pub parts: WrittenParts,
     /// Sectors of its data.
     pub sectors: u32,
     /// Whether its page is programmed at once.
     pub forced: bool,
 }
 
-impl Service for Journal {
+impl Service for BufferJournal {
     const REQUEST: RequestId = RequestId::JOURNAL;
     const COMPLETES: bool = true;
 
     /// The journal of a drive, if there are blocks for it.
     fn of_drive(settings: &Settings, firmware: &Firmware, geometry: &Geometry) -> Option<Self> {
         let max_ns = settings.write_buffer.journal.as_ref()?.max_ns;
-        let row = |(blocks, pages)| Row {
+        let row = |(blocks, pages)| JournalRow {
             blocks,
             pages,
             is_clean: true,
@@ -326,7 +326,7 @@ impl Service for Journal {
         if rows.is_empty() {
             return None;
         }
-        Some(Journal {
+        Some(BufferJournal {
             layout: PageLayout::new(geometry.page_bytes(), geometry.unit_bytes),
             max_ns,
             rows: rows.into_iter().map(row).collect(),
@@ -386,7 +386,7 @@ impl Service for Journal {
                 self.acknowledge(&records, &mut released);
             }
             self.rows[row].under_way += 1;
-            self.under_way.insert(number, Work::Program(row, records));
+            self.under_way.insert(number, JournalWork::Program(row, records));
         }
         for entry in self.take_leaving() {
             if let Some(buffered) = &mut drive.buffered
@@ -424,13 +424,13 @@ impl<P: Probe> Ssd<P> {
         number
     }
 
-    fn erase_row(&mut self, journal: &mut Journal, row: usize, now: Nanos) {
+    fn erase_row(&mut self, journal: &mut BufferJournal, row: usize, now: Nanos) {
         let plan = &mut self.firmware.plan;
         plan.clear();
         let erased = &mut journal.rows[row];
         for &block in &erased.blocks {
             let erase = plan.erase(self.geometry.first_ppn(block), Cause::Journal);
-            journal.under_way.insert(plan.number(erase), Work::Erase(row));
+            journal.under_way.insert(plan.number(erase), JournalWork::Erase(row));
             erased.under_way += 1;
         }
         self.begin_own(RequestId::JOURNAL, Purpose::Background, journal.has_no_place(), now);

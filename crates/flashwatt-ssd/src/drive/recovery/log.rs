@@ -20,7 +20,9 @@ use crate::nand::{Geometry, Reserve};
 use crate::observe::probe::{Probe, Purpose};
 use crate::operation::Cause;
 use crate::recovery::checkpoint::{LISTED_ENTRY_BYTES, checkpoint_bytes};
-use crate::recovery::log::{LogAreas, LogFound, LogPage, Part, bits_per_page, checkpoint_pages, records_per_page};
+use crate::recovery::log::{
+    LogAreas, LogContent, LogFound, LogPage, bits_per_page, checkpoint_pages, records_per_page,
+};
 use flashwatt_base::units::{BlockId, Lpn, RequestId};
 use flashwatt_core::connector::{Cx, Extent};
 
@@ -55,7 +57,7 @@ pub(in crate::drive) struct RecoveryLog {
     noted: u64,
     recorded: u64,
     /// What is to be done one after another; the first of it is under way if `remaining` is not 0.
-    todo: VecDeque<Step>,
+    todo: VecDeque<LogStep>,
     /// Operations under way.
     remaining: u32,
     /// Whether an erase waits for a trim that no page has.
@@ -73,7 +75,7 @@ struct Trim {
 }
 
 /// A piece of work.
-enum Step {
+enum LogStep {
     /// Program pages. Then trims up to this number are on flash, and these blocks may be erased.
     Program(Vec<LogPage>, u64, Vec<BlockId>),
     /// Erase the blocks of an area.
@@ -129,12 +131,12 @@ impl RecoveryLog {
         self.has_checkpoints && self.last_checkpoint.is_none_or(is_due)
     }
 
-    fn page_of_records(&mut self) -> Step {
+    fn page_of_records(&mut self) -> LogStep {
         let records: Vec<Trim> = self.pending.drain(..self.pending.len().min(self.records_per_page)).collect();
         let trims = records.iter().flat_map(|trim| trim.first..trim.first + trim.units).map(Lpn).collect();
         let recorded = self.noted - self.pending.len() as u64;
         let held = records.into_iter().flat_map(|trim| trim.held).collect();
-        Step::Program(vec![LogPage { part: Part::Records, trims }], recorded, held)
+        LogStep::Program(vec![LogPage { part: LogContent::Records, trims }], recorded, held)
     }
 
     /// Begins the other area with a snapshot, which holds all trims so far. Does nothing while it has no room for the
@@ -159,17 +161,17 @@ impl RecoveryLog {
             trims[checkpoint_pages + lpn.idx() / self.bits_per_page].push(lpn);
         }
         trims.extend(with_record.chunks(self.records_per_page).map(<[Lpn]>::to_vec));
-        let part = |at| Part::Snapshot { at, of: of as u32 };
+        let part = |at| LogContent::Snapshot { at, of: of as u32 };
         let pages: Vec<LogPage> =
             trims.into_iter().zip(0..).map(|(trims, at)| LogPage { part: part(at), trims }).collect();
         let at_once = pages.chunks(self.areas.blocks[0].len());
-        self.todo.extend(at_once.map(|pages| Step::Program(pages.to_vec(), self.recorded, Vec::new())));
-        if let Some(Step::Program(_, recorded, held)) = self.todo.back_mut() {
+        self.todo.extend(at_once.map(|pages| LogStep::Program(pages.to_vec(), self.recorded, Vec::new())));
+        if let Some(LogStep::Program(_, recorded, held)) = self.todo.back_mut() {
             *recorded = self.noted;
             held.extend(self.pending.drain(..).flat_map(|trim| trim.held));
         }
         if self.next > 0 {
-            self.todo.push_back(Step::Erase(self.area));
+            self.todo.push_back(LogStep::Erase(self.area));
         }
         (self.last_checkpoint, self.own_at_checkpoint) = (Some(programs), self.own_programs);
         (self.area, self.next) = (1 - self.area, 0);
@@ -182,17 +184,17 @@ impl RecoveryLog {
         let of_map = std::mem::replace(&mut plan.map_copies, 1);
         let purpose = match self.todo.front() {
             None => return 0,
-            Some(Step::Program(pages, _, held)) => {
+            Some(LogStep::Program(pages, _, held)) => {
                 for &ppn in &self.areas.pages[self.area][self.next..self.next + pages.len()] {
                     let op = plan.program(ppn, Cause::Map, None);
                     held.iter().for_each(|&block| plan.replaces(op, block));
                 }
                 self.next += pages.len();
                 self.own_programs +=
-                    pages.iter().filter(|page| matches!(page.part, Part::Snapshot { .. })).count() as u64;
+                    pages.iter().filter(|page| matches!(page.part, LogContent::Snapshot { .. })).count() as u64;
                 Purpose::Log(pages, self.checkpoint_bytes)
             }
-            Some(Step::Erase(area)) => {
+            Some(LogStep::Erase(area)) => {
                 let used = |block: &&BlockId| drive.flash.array.planned_pages(**block) > 0;
                 for &block in self.areas.blocks[*area].iter().filter(used) {
                     plan.erase(drive.geometry.first_ppn(block), Cause::Map);
@@ -202,7 +204,7 @@ impl RecoveryLog {
         };
         let operations = drive.begin_own(RequestId::RECOVERY_LOG, purpose, false, cx.now());
         drive.firmware.plan.map_copies = of_map;
-        if let Some(Step::Program(_, _, held)) = self.todo.front_mut() {
+        if let Some(LogStep::Program(_, _, held)) = self.todo.front_mut() {
             for block in held.drain(..) {
                 let erase = drive.flash.array.release(block);
                 debug_assert!(erase.is_none(), "the programs hold the block now");
@@ -213,7 +215,7 @@ impl RecoveryLog {
 
     /// A step has ended. Returns the flushes that need not wait any longer.
     fn step_ended(&mut self) -> Vec<RequestId> {
-        if let Some(Step::Program(_, recorded, _)) = self.todo.pop_front() {
+        if let Some(LogStep::Program(_, recorded, _)) = self.todo.pop_front() {
             self.recorded = recorded;
         }
         let done = self.waiting.iter().take_while(|(_, trims)| *trims <= self.recorded).count();

@@ -29,8 +29,8 @@ pub(in crate::drive) mod log;
 const PAGES_AT_ONCE: usize = 256;
 
 /// What is left to do.
-pub(in crate::drive) struct Recovery {
-    step: Step,
+pub(in crate::drive) struct RecoveryWork {
+    step: RecoveryStep,
     /// Operations of the piece under way that have not ended.
     remaining: u32,
     /// Requests that wait for the end.
@@ -70,7 +70,7 @@ pub struct Afterwards {
     pub reads: Option<Reads>,
 }
 
-pub(in crate::drive) enum Step {
+pub(in crate::drive) enum RecoveryStep {
     /// Program these pages with the content of the write buffer: what capacitors do at a cut.
     Dump(Vec<Ppn>),
     /// Scan these pages of each die from this place on.
@@ -132,19 +132,19 @@ impl<P: Probe> Ssd<P> {
         let of_backups =
             self.services.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
         let scan = Scan { pages, tail, map, log: log.read, void: [unreadable, log.void, of_backups].concat() };
-        let (step, waiting) = (Step::Scan(0, scan), Vec::new());
+        let (step, waiting) = (RecoveryStep::Scan(0, scan), Vec::new());
         let (remaining, serves, waits_after_scan) = (0, false, false);
-        self.begin(Recovery { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
+        self.begin(RecoveryWork { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
     }
 
     /// Lets a drive do one thing before it serves requests.
-    pub(in crate::drive) fn begin_step(&mut self, step: Step) {
+    pub(in crate::drive) fn begin_step(&mut self, step: RecoveryStep) {
         let (waiting, dumped, journaled, backed_up) = Default::default();
         let (remaining, serves, waits_after_scan) = (0, false, false);
-        self.begin(Recovery { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
+        self.begin(RecoveryWork { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
     }
 
-    fn begin(&mut self, recovery: Recovery) {
+    fn begin(&mut self, recovery: RecoveryWork) {
         self.controller.allow_background(false);
         self.recovery = Some(Box::new(recovery));
     }
@@ -152,7 +152,7 @@ impl<P: Probe> Ssd<P> {
     /// Whether the drive, whose recovery has not begun, will read the spare areas of all pages; and whether it waits after that.
     pub fn wait_after_scan(&mut self) -> bool {
         let Some(recovery) = &mut self.recovery else { return false };
-        recovery.waits_after_scan = matches!(&recovery.step, Step::Scan(0, Scan { pages: None, .. }));
+        recovery.waits_after_scan = matches!(&recovery.step, RecoveryStep::Scan(0, Scan { pages: None, .. }));
         recovery.waits_after_scan
     }
 
@@ -161,7 +161,7 @@ impl<P: Probe> Ssd<P> {
     where
         P::Recorder: Clone,
     {
-        let recovery = self.recovery.as_mut().filter(|recovery| matches!(recovery.step, Step::ReadLog(_)))?;
+        let recovery = self.recovery.as_mut().filter(|recovery| matches!(recovery.step, RecoveryStep::ReadLog(_)))?;
         recovery.waits_after_scan = false;
         Some(Scanned { controller: self.controller.clone(), accounts: self.flash.accounts.of_reads() })
     }
@@ -173,8 +173,8 @@ impl<P: Probe> Ssd<P> {
     {
         let Some(recovery) = &mut self.recovery else { return 0 };
         recovery.waits_after_scan = false;
-        recovery.step = match std::mem::replace(&mut recovery.step, Step::End) {
-            Step::Scan(0, scan) => Step::ReadLog(scan),
+        recovery.step = match std::mem::replace(&mut recovery.step, RecoveryStep::End) {
+            RecoveryStep::Scan(0, scan) => RecoveryStep::ReadLog(scan),
             step => step,
         };
         let pages = u64::from(self.geometry.blocks) * u64::from(self.geometry.pages_per_block);
@@ -189,14 +189,14 @@ impl<P: Probe> Ssd<P> {
 
     /// Until the recovery from a power cut has ended, the content of the write buffer that capacitors had brought to flash.
     pub fn recovers_dumped(&self) -> Option<&[DumpedUnit]> {
-        let recovery = self.recovery.as_ref().filter(|recovery| !matches!(recovery.step, Step::Done(_)));
+        let recovery = self.recovery.as_ref().filter(|recovery| !matches!(recovery.step, RecoveryStep::Done(_)));
         recovery.map(|recovery| recovery.dumped.as_slice())
     }
 
     /// The time in ns at which the recovery ended, if it has.
     pub fn recovered_ns(&self) -> Option<Nanos> {
         match self.recovery.as_ref()?.step {
-            Step::Done(at) => Some(at),
+            RecoveryStep::Done(at) => Some(at),
             _ => None,
         }
     }
@@ -205,7 +205,7 @@ impl<P: Probe> Ssd<P> {
     /// collections that were cut go on.
     pub(in crate::drive) fn is_recovering(&mut self, id: RequestId) -> bool {
         let Some(recovery) = &mut self.recovery else { return false };
-        if !matches!(recovery.step, Step::Done(_)) {
+        if !matches!(recovery.step, RecoveryStep::Done(_)) {
             recovery.waiting.push(id);
             return true;
         }
@@ -234,11 +234,11 @@ impl<P: Probe> Ssd<P> {
     pub(in crate::drive) fn settle_recovery(&mut self, cx: &mut Cx) {
         let Some(mut recovery) = self.recovery.take() else { return };
         while recovery.remaining == 0 && self.goes_on(&recovery) {
-            if let Step::Restore(at) = recovery.step
+            if let RecoveryStep::Restore(at) = recovery.step
                 && let Some(unit) = recovery.backed_up.get(at)
             {
                 let (has_room, operations) = self.restore(unit, cx.now());
-                (recovery.remaining, recovery.step) = (operations, Step::Restore(at + usize::from(has_room)));
+                (recovery.remaining, recovery.step) = (operations, RecoveryStep::Restore(at + usize::from(has_room)));
                 if has_room {
                     continue;
                 }
@@ -247,7 +247,7 @@ impl<P: Probe> Ssd<P> {
             self.begin_piece(&mut recovery, cx.now());
         }
         let waiting = match recovery.step {
-            Step::Done(_) => std::mem::take(&mut recovery.waiting),
+            RecoveryStep::Done(_) => std::mem::take(&mut recovery.waiting),
             _ => Vec::new(),
         };
         self.recovery = Some(recovery);
@@ -258,13 +258,13 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Plans the next piece, and gives it to the controller.
-    fn begin_piece(&mut self, recovery: &mut Recovery, now: Nanos) {
+    fn begin_piece(&mut self, recovery: &mut RecoveryWork, now: Nanos) {
         self.firmware.plan.clear();
-        let step = std::mem::replace(&mut recovery.step, Step::End);
+        let step = std::mem::replace(&mut recovery.step, RecoveryStep::End);
         recovery.step = self.plan_recovery(step, recovery, now);
         if !self.firmware.plan.ops().is_empty() {
             let purpose = match &recovery.step {
-                Step::EraseGathered { pages, .. } => Purpose::Backup(pages),
+                RecoveryStep::EraseGathered { pages, .. } => Purpose::Backup(pages),
                 _ => Purpose::Background,
             };
             self.flash.accounts.planned(now, purpose, &self.firmware);
@@ -272,11 +272,11 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    fn goes_on(&self, recovery: &Recovery) -> bool {
+    fn goes_on(&self, recovery: &RecoveryWork) -> bool {
         match recovery.step {
-            Step::Done(_) => false,
-            Step::ReadLog(_) => !recovery.waits_after_scan,
-            Step::Destage(_) => self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty()),
+            RecoveryStep::Done(_) => false,
+            RecoveryStep::ReadLog(_) => !recovery.waits_after_scan,
+            RecoveryStep::Destage(_) => self.buffered.as_ref().is_none_or(|buffered| buffered.is_empty()),
             _ => true,
         }
     }
@@ -291,70 +291,70 @@ impl<P: Probe> Ssd<P> {
     }
 
     /// Plans a piece of work. Returns what is left after it.
-    fn plan_recovery(&mut self, step: Step, recovery: &mut Recovery, now: Nanos) -> Step {
+    fn plan_recovery(&mut self, step: RecoveryStep, recovery: &mut RecoveryWork, now: Nanos) -> RecoveryStep {
         match step {
-            Step::Dump(pages) => {
+            RecoveryStep::Dump(pages) => {
                 self.plan_dump(&pages);
-                Step::End
+                RecoveryStep::End
             }
-            Step::Scan(from, scan) => self.plan_scan(from, scan),
-            Step::ReadLog(scan) => self.plan_reads_of_log(scan),
-            Step::Layer => {
+            RecoveryStep::Scan(from, scan) => self.plan_scan(from, scan),
+            RecoveryStep::ReadLog(scan) => self.plan_reads_of_log(scan),
+            RecoveryStep::Layer => {
                 self.firmware.recover(&self.flash.array);
                 if !self.firmware.plan.ops().is_empty() {
-                    return Step::Layer;
+                    return RecoveryStep::Layer;
                 }
                 if let Err(die) = self.firmware.keep_recovery_blocks() {
                     unreachable!("the recovery has left no erased block of die {die}");
                 }
-                Step::ReadBackups
+                RecoveryStep::ReadBackups
             }
-            Step::Gather => {
+            RecoveryStep::Gather => {
                 let (pages, left) = self.plan_gathering(&mut recovery.backed_up);
-                Step::EraseGathered { pages, left }
+                RecoveryStep::EraseGathered { pages, left }
             }
-            Step::EraseGathered { left, .. } => {
+            RecoveryStep::EraseGathered { left, .. } => {
                 self.plan_erases(&left, Cause::Backup);
-                Step::Layer
+                RecoveryStep::Layer
             }
-            Step::ReadBackups => {
+            RecoveryStep::ReadBackups => {
                 self.plan_reads_of_backups(&recovery.backed_up);
                 if !recovery.backed_up.is_empty() {
                     recovery.serves = true;
                     self.begin_background(); // it may have to make room
                 }
-                Step::Restore(0)
+                RecoveryStep::Restore(0)
             }
-            Step::Restore(_) => Step::EraseBackups,
-            Step::EraseBackups => {
+            RecoveryStep::Restore(_) => RecoveryStep::EraseBackups,
+            RecoveryStep::EraseBackups => {
                 let blocks = self.unpinned_backups();
                 self.plan_erases(&blocks, Cause::Backup);
-                Step::ReadDumped
+                RecoveryStep::ReadDumped
             }
-            Step::ReadDumped => {
+            RecoveryStep::ReadDumped => {
                 match recovery.journaled.as_slice() {
                     [] => self.plan_reads_of(&recovery.dumped),
                     pages => pages.iter().for_each(|&page| _ = self.firmware.plan.read(page, Cause::Journal, None)),
                 }
-                Step::TakeBack(0)
+                RecoveryStep::TakeBack(0)
             }
-            Step::TakeBack(from) => {
+            RecoveryStep::TakeBack(from) => {
                 let taken = self.take_back(&recovery.dumped[from..]);
                 recovery.serves |= taken > 0;
-                Step::Destage(from + taken)
+                RecoveryStep::Destage(from + taken)
             }
-            Step::Destage(next) if next < recovery.dumped.len() => Step::TakeBack(next),
-            Step::Destage(_) => Step::EraseDumped,
-            Step::EraseDumped => {
+            RecoveryStep::Destage(next) if next < recovery.dumped.len() => RecoveryStep::TakeBack(next),
+            RecoveryStep::Destage(_) => RecoveryStep::EraseDumped,
+            RecoveryStep::EraseDumped => {
                 self.plan_erases_of_dumped();
-                Step::End
+                RecoveryStep::End
             }
-            Step::End | Step::Done(_) => Step::Done(now),
+            RecoveryStep::End | RecoveryStep::Done(_) => RecoveryStep::Done(now),
         }
     }
 
     /// Plans the scan of the next pages of each die. Returns what is left after it.
-    fn plan_scan(&mut self, from: usize, scan: Scan) -> Step {
+    fn plan_scan(&mut self, from: usize, scan: Scan) -> RecoveryStep {
         let geometry = &self.geometry;
         let pages_per_block = geometry.pages_per_block as usize;
         let pages = match &scan.pages {
@@ -373,26 +373,26 @@ impl<P: Probe> Ssd<P> {
                 read_spare(&mut self.firmware.plan, ppn, self.flash.array.is_programmed(geometry.place(ppn)));
             }
         }
-        if from < end { Step::Scan(end, scan) } else { Step::ReadLog(scan) }
+        if from < end { RecoveryStep::Scan(end, scan) } else { RecoveryStep::ReadLog(scan) }
     }
 
     /// Plans reads of the pages of the recovery log; when what came later has been scanned, of the map on flash; and then the erases of
     /// what is void. Returns what is left then.
-    fn plan_reads_of_log(&mut self, mut scan: Scan) -> Step {
+    fn plan_reads_of_log(&mut self, mut scan: Scan) -> RecoveryStep {
         scan.log.iter().for_each(|&page| _ = self.firmware.plan.read(page, Cause::Map, None));
         if let Some(pages) = scan.tail {
-            return Step::Scan(0, Scan { pages: Some(pages), tail: None, log: Vec::new(), ..scan });
+            return RecoveryStep::Scan(0, Scan { pages: Some(pages), tail: None, log: Vec::new(), ..scan });
         }
         if scan.map.is_empty() {
             self.plan_erases(&scan.void, Cause::Gc);
-            return Step::Gather;
+            return RecoveryStep::Gather;
         }
         let at_once = scan.map.len().min(PAGES_AT_ONCE * self.geometry.dies as usize);
         let later = scan.map.split_off(at_once);
         for copies in &scan.map {
             _ = self.firmware.plan.read_any(copies[0], &copies[1..], Cause::Map, None);
         }
-        Step::ReadLog(Scan { map: later, log: Vec::new(), ..scan })
+        RecoveryStep::ReadLog(Scan { map: later, log: Vec::new(), ..scan })
     }
 
     fn plan_erases(&mut self, blocks: &[BlockId], cause: Cause) {

@@ -191,8 +191,7 @@ mod tests {
     use crate::ftl::PlanNumber;
     use crate::nand::settings::ProgramOrder;
     use crate::nand::{Array, Geometry};
-    use crate::operation::OpKind;
-    use crate::recovery::scan::{Flash, Found};
+    use crate::recovery::scan::{Found, ScannedFlash};
     use crate::recovery::spare::{Spare, SpareAreas, Ties};
     use flashwatt_base::units::{BlockId, Lpn, Ppn};
 
@@ -225,7 +224,7 @@ mod tests {
 
         /// The firmware after a power cut.
         fn rebuilt(&mut self) -> Firmware {
-            let flash = Flash {
+            let flash = ScannedFlash {
                 array: &self.array.clone(),
                 areas: &self.areas,
                 half_erased: &[],
