@@ -3,7 +3,7 @@
 use super::geometry::{Lba, SectorPlace};
 use super::mechanism::Access;
 use super::parts::{ACTIVE, READING, SEEKING, TRACKING, TRANSFER, WRITING};
-use super::queue::{NextAccess, Waiting};
+use super::queue::{NextAccess, WaitingRequest};
 use super::{Hdd, MEDIUM};
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::connector::{Cx, Tag};
@@ -79,7 +79,7 @@ impl Hdd {
 
     fn serve(&mut self, tag: Tag, cx: &mut Cx) {
         let request = *self.queue.take(tag);
-        let Waiting { first, end, writes, place, .. } = request;
+        let WaitingRequest { first, end, writes, place, .. } = request;
         if writes {
             self.start(Kind::Write(tag), first, place, end, cx);
         } else if !self.came_meanwhile(&request, cx) {

@@ -22,7 +22,7 @@ pub struct Mechanism {
 
 /// The way to a track: over how many cylinders, and how long it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Move {
+pub struct ArmMove {
     /// Cylinders to cross.
     pub cylinders: u32,
     /// Whether another head takes over on the same cylinder.
@@ -52,7 +52,7 @@ pub struct Access {
     /// Where the first sector lies.
     pub place: SectorPlace,
     /// The way there.
-    pub way: Move,
+    pub way: ArmMove,
     /// The head follows the track.
     pub on_track_ns: Nanos,
     /// The first sector is under the head.
@@ -87,10 +87,10 @@ impl Mechanism {
 
     /// The way from where the heads are to a place.
     #[inline(always)]
-    pub fn way(&self, place: &SectorPlace, writes: bool) -> Move {
+    pub fn way(&self, place: &SectorPlace, writes: bool) -> ArmMove {
         let cylinders = self.cylinder.abs_diff(place.cylinder);
         let switches_head = cylinders == 0 && self.head != place.head;
-        Move { cylinders, switches_head, ns: self.way_ns(self.seek_ns(cylinders), place, writes) }
+        ArmMove { cylinders, switches_head, ns: self.way_ns(self.seek_ns(cylinders), place, writes) }
     }
 
     /// Time of a seek for a read; 0 for no cylinder.

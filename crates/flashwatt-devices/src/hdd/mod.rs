@@ -53,7 +53,7 @@ use link::Link;
 use mechanism::Mechanism;
 pub use parts::STATES;
 use queue::MediumQueue;
-use read_ahead::Ahead;
+use read_ahead::ReadAhead;
 use write_cache::WriteCache;
 
 /// Seats in the agenda, in the order in which their events of one instant are handled.
@@ -98,7 +98,7 @@ pub struct Hdd {
     /// What the medium does.
     job: Option<MediumJob>,
     /// What may be read ahead once nothing else waits.
-    ahead: Option<Ahead>,
+    ahead: Option<ReadAhead>,
     /// The sector after the last access.
     near: Lba,
     /// State of the electronics between accesses.

@@ -1,7 +1,7 @@
 //! Active, idle, standby: the disk's states as a whole, and the timer between them.
 
 use super::job::{Kind, MediumJob};
-use super::mechanism::{Access, Move};
+use super::mechanism::{Access, ArmMove};
 use super::parts::{ACTIVE, ASLEEP, IDLE, LINK_ASLEEP, LINK_IDLE, PARKED, ROTATING, SPINNING_UP, STOPPED, TRACKING};
 use super::{Hdd, MEDIUM, STANDBY};
 use flashwatt_core::connector::Cx;
@@ -77,7 +77,7 @@ impl Hdd {
         self.counts.spin_ups += 1;
         self.accounts.change(STOPPED, SPINNING_UP);
         let ready_ns = cx.now() + self.settings.standby.spin_up_ns;
-        let way = Move { cylinders: 0, switches_head: false, ns: 0 };
+        let way = ArmMove { cylinders: 0, switches_head: false, ns: 0 };
         let place = self.mechanism.geometry().place(0);
         let (on_track_ns, start_ns, end_ns) = (ready_ns, ready_ns, ready_ns);
         let access = Access { first: 0, end: 0, place, way, on_track_ns, start_ns, end_ns };

@@ -9,7 +9,7 @@ use flashwatt_core::connector::Tag;
 
 /// A request that waits for the medium.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct WaitingRequest {
     /// Its tag.
     pub tag: Tag,
     /// The first sector that it needs from the medium, or writes to it.
@@ -47,7 +47,7 @@ pub struct ChosenAccess {
 /// The requests that wait.
 pub struct MediumQueue {
     /// By tag; of no meaning for a tag that does not wait.
-    requests: Vec<Waiting>,
+    requests: Vec<WaitingRequest>,
     /// Those that wait, in the order in which they came.
     arrived: Vec<Key>,
     /// The same, sorted by cylinder; empty if the order does not depend on it.
@@ -97,8 +97,15 @@ impl MediumQueue {
     pub fn new(settings: &Scheduling, interface: &Interface, extent_age_max_ns: Nanos) -> Self {
         let Scheduling { order, age_max_ns } = *settings;
         let depth = interface.queue_depth as usize;
-        let none =
-            Waiting { tag: Tag(0), first: 0, end: 0, writes: false, since: 0, place: SectorPlace::default(), seen: 0 };
+        let none = WaitingRequest {
+            tag: Tag(0),
+            first: 0,
+            end: 0,
+            writes: false,
+            since: 0,
+            place: SectorPlace::default(),
+            seen: 0,
+        };
         MediumQueue {
             requests: vec![none; depth],
             arrived: Vec::with_capacity(depth),
@@ -122,7 +129,7 @@ impl MediumQueue {
     }
 
     /// A request waits.
-    pub fn push(&mut self, request: Waiting) {
+    pub fn push(&mut self, request: WaitingRequest) {
         let at = request.tag.0 as usize;
         (self.requests[at], self.numbers[at]) = (request, self.count);
         self.arrived.push(Key::new(self.count, request.tag));
@@ -134,7 +141,7 @@ impl MediumQueue {
     }
 
     /// Takes a request that was chosen.
-    pub fn take(&mut self, tag: Tag) -> &Waiting {
+    pub fn take(&mut self, tag: Tag) -> &WaitingRequest {
         let request = &self.requests[tag.0 as usize];
         let key = Key::new(self.numbers[tag.0 as usize], tag);
         self.arrived.remove(key.place_in(&self.arrived));
@@ -146,7 +153,7 @@ impl MediumQueue {
     }
 
     /// The request that has waited for the longest time.
-    fn oldest(&self) -> Option<&Waiting> {
+    fn oldest(&self) -> Option<&WaitingRequest> {
         self.arrived.first().map(|key| &self.requests[key.tag().0 as usize])
     }
 
@@ -214,7 +221,7 @@ impl MediumQueue {
 }
 
 /// The older of the first request and the oldest extent.
-fn older(request: Option<&Waiting>, extent: Option<&Oldest>, cache: &WriteCache) -> Option<NextAccess> {
+fn older(request: Option<&WaitingRequest>, extent: Option<&Oldest>, cache: &WriteCache) -> Option<NextAccess> {
     match (request, extent) {
         (Some(request), Some(extent)) if extent.since < request.since => {
             Some(NextAccess::Extent(cache.from(extent.first)))

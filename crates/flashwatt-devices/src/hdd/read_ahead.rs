@@ -9,7 +9,7 @@ use flashwatt_core::connector::{Cx, Tag};
 
 /// What may be read ahead.
 #[derive(Clone, Copy, Debug)]
-pub struct Ahead {
+pub struct ReadAhead {
     segment: usize,
     first: Lba,
     /// Where that lies, if it is known.
@@ -22,11 +22,11 @@ pub struct Ahead {
 
 impl Hdd {
     /// What may be read after a read that ended here, if anything may.
-    pub(super) fn ahead_of(&self, first: Lba, segment: usize) -> Option<Ahead> {
+    pub(super) fn ahead_of(&self, first: Lba, segment: usize) -> Option<ReadAhead> {
         let settings = &self.settings.buffer;
         let up_to = |bytes: u64| (first + bytes / SECTOR_BYTES).min(self.settings.bytes / SECTOR_BYTES);
         let (least, most) = (up_to(settings.read_ahead_least_bytes), up_to(settings.read_ahead_bytes));
-        (most > first).then_some(Ahead { segment, first, place: None, least, most })
+        (most > first).then_some(ReadAhead { segment, first, place: None, least, most })
     }
 
     /// Whether some is read ahead before all else.

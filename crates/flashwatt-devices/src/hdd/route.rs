@@ -1,7 +1,7 @@
 //! The way of a request through the disk, up to the medium.
 
 use super::geometry::Lba;
-use super::queue::Waiting;
+use super::queue::WaitingRequest;
 use super::{COMMAND, Flush, Hdd};
 use flashwatt_core::connector::{Cx, RequestKind, Tag};
 
@@ -71,7 +71,7 @@ impl Hdd {
     /// A request waits for the medium.
     fn wait(&mut self, tag: Tag, first: Lba, end: Lba, writes: bool, cx: &mut Cx) {
         let place = self.mechanism.geometry().place(first);
-        self.queue.push(Waiting { tag, first, end, writes, since: cx.now(), place, seen: self.arrivals() });
+        self.queue.push(WaitingRequest { tag, first, end, writes, since: cx.now(), place, seen: self.arrivals() });
     }
 
     /// A count of what came into the buffer or the cache: while it stays the same, no sector is there that was not.
@@ -80,7 +80,7 @@ impl Hdd {
     }
 
     /// Whether a read that waited for the medium finds all its sectors in the buffer by now. It then moves on to the interface.
-    pub(super) fn came_meanwhile(&mut self, read: &Waiting, cx: &mut Cx) -> bool {
+    pub(super) fn came_meanwhile(&mut self, read: &WaitingRequest, cx: &mut Cx) -> bool {
         let all_came = read.seen != self.arrivals() && self.first_missing(read.first, read.end) == read.end;
         if all_came {
             let ns = self.link.time(&self.settings.interface, read.end - read.first);

@@ -7,7 +7,7 @@ use crate::controller::settings::{BusOrder, Controller};
 use crate::ftl;
 use crate::ftl::{Options, Setup};
 use crate::gc::{self, Gc, GcPolicy};
-use crate::nand::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+use crate::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, ProgramOrder, Timing};
 use crate::nand::{Geometry, Reserves};
 use crate::wear::{self, Wear};
 use flashwatt_base::settings::{Checker, KeySource, Node};
@@ -28,11 +28,11 @@ pub struct Shape {
 pub const SMALL: Shape = Shape { channels: 4, ways: 2, blocks: 64, pages_per_block: 16, logical_bytes: 24 << 20 };
 
 /// The drive.
-pub fn device(shape: Shape) -> Device {
+pub fn device(shape: Shape) -> DeviceTable {
     let Shape { channels, ways, blocks, pages_per_block, logical_bytes } = shape;
     let physical = u64::from(channels * ways * blocks * pages_per_block * PAGE_BYTES);
     let spare = (physical - logical_bytes) as f64;
-    Device {
+    DeviceTable {
         preset: None,
         description: String::new(),
         channels,

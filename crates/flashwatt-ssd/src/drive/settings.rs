@@ -8,14 +8,14 @@ use crate::controller::settings::Controller;
 use crate::energy::settings::Energy;
 use crate::ftl;
 use crate::gc::Gc;
-use crate::nand::settings::Device;
+use crate::nand::settings::DeviceTable;
 use crate::wear::Wear;
 
 /// The settings of an SSD.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
     /// Organisation, timing, host link.
-    pub device: Device,
+    pub device: DeviceTable,
     /// The translation layer.
     pub ftl: ftl::Settings,
     /// Garbage collection.
@@ -73,7 +73,7 @@ impl Recovery {
 impl Settings {
     /// The settings that the translation layer heeds besides its own.
     pub fn ftl_setup(&self) -> ftl::Setup<'_> {
-        let Device { nand, block_stripe, .. } = &self.device;
+        let DeviceTable { nand, block_stripe, .. } = &self.device;
         ftl::Setup { nand, block_stripe: *block_stripe, gc: &self.gc, wear: &self.wear }
     }
 

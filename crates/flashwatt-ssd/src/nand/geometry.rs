@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::reserve::Reserves;
-use super::settings::Device;
+use super::settings::DeviceTable;
 use crate::operation::{OpClass, OpKind};
 use flashwatt_base::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::{Extent, Request};
@@ -47,7 +47,7 @@ pub struct Geometry {
 
 impl Geometry {
     /// The layout that a configuration describes, with map units of `unit_bytes`.
-    pub fn new(device: &Device, unit_bytes: u32) -> Self {
+    pub fn new(device: &DeviceTable, unit_bytes: u32) -> Self {
         let units_per_page = device.page_bytes / unit_bytes;
         let dies = device.channels * device.ways;
         let blocks_per_die = device.planes * device.blocks_per_plane;

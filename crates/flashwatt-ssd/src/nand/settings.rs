@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::reserve::Reserves;
 use flashwatt_base::units::Nanos;
 
-/// The drive.
+/// The settings of a drive's flash and of its link, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Device {
+pub struct DeviceTable {
     /// The preset it was laid over, if any.
     pub preset: Option<String>,
     /// One line about it.

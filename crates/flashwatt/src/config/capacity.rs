@@ -46,7 +46,7 @@ impl FlashShape {
 
 /// Over-provisioning, by either definition.
 #[derive(Clone, Copy, Debug)]
-enum Spare {
+enum OverProvisioning {
     /// (physical − logical) / physical
     SpareFraction(f64),
     /// (physical − logical) / logical
@@ -57,8 +57,8 @@ enum Spare {
 #[derive(Clone, Copy, Debug)]
 enum GivenSize {
     BlocksAndLogical(u32, u64),
-    BlocksAndOp(u32, Spare),
-    LogicalAndOp(u64, Spare),
+    BlocksAndOp(u32, OverProvisioning),
+    LogicalAndOp(u64, OverProvisioning),
 }
 
 /// The size of a drive.
@@ -113,9 +113,9 @@ impl GivenSize {
     fn with_op_ratio(self, ratio: f64) -> GivenSize {
         match self {
             GivenSize::BlocksAndLogical(blocks, _) | GivenSize::BlocksAndOp(blocks, _) => {
-                GivenSize::BlocksAndOp(blocks, Spare::Ratio(ratio))
+                GivenSize::BlocksAndOp(blocks, OverProvisioning::Ratio(ratio))
             }
-            GivenSize::LogicalAndOp(bytes, _) => GivenSize::LogicalAndOp(bytes, Spare::Ratio(ratio)),
+            GivenSize::LogicalAndOp(bytes, _) => GivenSize::LogicalAndOp(bytes, OverProvisioning::Ratio(ratio)),
         }
     }
 
@@ -261,11 +261,11 @@ fn with_kept(room: Room, geometry: &FlashShape, blocks: u128, what: &str) -> Roo
     Room { pages, idle_pages, what: format!("{}, and {blocks} of each die for {what}", room.what) }
 }
 
-impl Spare {
+impl OverProvisioning {
     fn physical_per_logical(self) -> f64 {
         match self {
-            Spare::SpareFraction(fraction) => 1.0 / (1.0 - fraction),
-            Spare::Ratio(ratio) => 1.0 + ratio,
+            OverProvisioning::SpareFraction(fraction) => 1.0 / (1.0 - fraction),
+            OverProvisioning::Ratio(ratio) => 1.0 + ratio,
         }
     }
 }
@@ -318,7 +318,7 @@ fn given(c: &mut Checker, device: &raw::Device) -> Option<GivenSize> {
         ));
         return None;
     }
-    let op = fraction.map(Spare::SpareFraction).or(ratio.map(Spare::Ratio));
+    let op = fraction.map(OverProvisioning::SpareFraction).or(ratio.map(OverProvisioning::Ratio));
     match (blocks, logical, op) {
         (Some(blocks), Some(logical), None) => Some(GivenSize::BlocksAndLogical(blocks, logical)),
         (Some(blocks), None, Some(op)) => Some(GivenSize::BlocksAndOp(blocks, op)),
@@ -404,18 +404,21 @@ mod tests {
     #[test]
     fn both_definitions_of_over_provisioning() {
         // 4 dies × 25 blocks × 10 pages = 1000 pages.
-        let by_physical = GivenSize::BlocksAndOp(25, Spare::SpareFraction(0.2)).solve(&GEOMETRY);
-        let by_logical = GivenSize::BlocksAndOp(25, Spare::Ratio(0.25)).solve(&GEOMETRY);
+        let by_physical = GivenSize::BlocksAndOp(25, OverProvisioning::SpareFraction(0.2)).solve(&GEOMETRY);
+        let by_logical = GivenSize::BlocksAndOp(25, OverProvisioning::Ratio(0.25)).solve(&GEOMETRY);
         assert_eq!(by_physical, (25, 800), "(1000 − 800) / 1000 = 0.2");
         assert_eq!(by_logical, (25, 800), "(1000 − 800) / 800 = 0.25");
-        assert_eq!(GivenSize::LogicalAndOp(800 * 4096, Spare::SpareFraction(0.2)).solve(&GEOMETRY), (25, 800));
-        assert_eq!(GivenSize::LogicalAndOp(800 * 4096, Spare::Ratio(0.25)).solve(&GEOMETRY), (25, 800));
+        assert_eq!(
+            GivenSize::LogicalAndOp(800 * 4096, OverProvisioning::SpareFraction(0.2)).solve(&GEOMETRY),
+            (25, 800)
+        );
+        assert_eq!(GivenSize::LogicalAndOp(800 * 4096, OverProvisioning::Ratio(0.25)).solve(&GEOMETRY), (25, 800));
     }
 
     #[test]
     fn a_size_between_blocks_is_rounded_up_and_one_between_pages_down() {
-        assert_eq!(GivenSize::LogicalAndOp(801 * 4096, Spare::Ratio(0.25)).solve(&GEOMETRY), (26, 801));
-        assert_eq!(GivenSize::BlocksAndOp(25, Spare::Ratio(0.3)).solve(&GEOMETRY), (25, 769));
+        assert_eq!(GivenSize::LogicalAndOp(801 * 4096, OverProvisioning::Ratio(0.25)).solve(&GEOMETRY), (26, 801));
+        assert_eq!(GivenSize::BlocksAndOp(25, OverProvisioning::Ratio(0.3)).solve(&GEOMETRY), (25, 769));
         assert_eq!(GivenSize::BlocksAndLogical(25, 4096 * 10 - 1).solve(&GEOMETRY), (25, 9));
     }
 
@@ -426,7 +429,10 @@ mod tests {
     }
 
     fn given_strategy() -> impl Strategy<Value = GivenSize> {
-        let op = prop_oneof![(0.0..0.6).prop_map(Spare::SpareFraction), (0.0..2.0).prop_map(Spare::Ratio)];
+        let op = prop_oneof![
+            (0.0..0.6).prop_map(OverProvisioning::SpareFraction),
+            (0.0..2.0).prop_map(OverProvisioning::Ratio)
+        ];
         prop_oneof![
             (1_u32..10_000, 4096_u64..1 << 36).prop_map(|(blocks, bytes)| GivenSize::BlocksAndLogical(blocks, bytes)),
             (1_u32..10_000, op.clone()).prop_map(|(blocks, op)| GivenSize::BlocksAndOp(blocks, op)),
@@ -455,8 +461,8 @@ mod tests {
 
         #[test]
         fn the_size_obeys_the_over_provisioning(blocks in 1_u32..100_000, ratio in 0.0..3.0) {
-            let (_, logical) = GivenSize::BlocksAndOp(blocks, Spare::Ratio(ratio)).solve(&GEOMETRY);
-            let (back, _) = GivenSize::LogicalAndOp(logical as u64 * 4096, Spare::Ratio(ratio)).solve(&GEOMETRY);
+            let (_, logical) = GivenSize::BlocksAndOp(blocks, OverProvisioning::Ratio(ratio)).solve(&GEOMETRY);
+            let (back, _) = GivenSize::LogicalAndOp(logical as u64 * 4096, OverProvisioning::Ratio(ratio)).solve(&GEOMETRY);
             prop_assert_eq!(back, u128::from(blocks), "there and back");
         }
     }

@@ -63,7 +63,7 @@ pub use flashwatt_ssd::energy::settings::{
 };
 pub use flashwatt_ssd::ftl::Allocation;
 pub use flashwatt_ssd::gc::{Gc, GcPolicy};
-pub use flashwatt_ssd::nand::settings::{BlockStripe, Device, HostLink, Nand, ProgramOrder, Timing};
+pub use flashwatt_ssd::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, ProgramOrder, Timing};
 pub use flashwatt_ssd::wear::Wear;
 pub use flashwatt_workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,

@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn drives_have_the_sizes_that_their_papers_give() {
         let device = |name: &str| load_preset(name, &[]).ssd().device.clone();
-        let raw_bytes = |device: &Device| {
+        let raw_bytes = |device: &DeviceTable| {
             let blocks = device.channels * device.ways * device.planes * device.blocks_per_plane;
             u64::from(blocks) * u64::from(device.pages_per_block) * u64::from(device.page_bytes)
         };

@@ -10,7 +10,7 @@ use super::bugs::Bug;
 use super::capacitors::sizing;
 use super::cuttable::{Cuttable, PoweredDevice};
 use super::dump::Sizing;
-use super::outcome::{Outcome, comes_back_by, outcome};
+use super::outcome::{CutOutcome, comes_back_by, outcome};
 use super::remains::Remains;
 use super::scans::{Scans, come_back_by};
 use super::trial::{InFiles, InHost, Powered};
@@ -97,7 +97,7 @@ pub struct Cut {
     pub array: Option<InArray>,
     /// What was cut, and what came back.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: CutOutcome,
     /// The same of a second cut, during the recovery from the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<Again>,
@@ -116,7 +116,7 @@ pub struct Again {
     pub after_ns: Nanos,
     /// What was cut, and what came back.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: CutOutcome,
 }
 
 /// Cuts the power of a drive that serves the workload of its configuration, lets it come back each time, and compares what it holds
@@ -348,7 +348,7 @@ impl Campaign<'_> {
 
 impl Cut {
     /// A cut at the present instant, of which this came.
-    fn new<W: Workload, D: PoweredDevice>(powered: &Powered<W, D>, outcome: Outcome) -> Self {
+    fn new<W: Workload, D: PoweredDevice>(powered: &Powered<W, D>, outcome: CutOutcome) -> Self {
         Cut {
             at_ns: powered.now_ns(),
             operations: powered.operations(),

@@ -46,7 +46,7 @@ pub use dump::{Dump, Sizing};
 pub(crate) use in_place::cut_in_place;
 pub use in_run::run;
 pub(crate) use in_run::{losses, summed_up};
-pub use outcome::Outcome;
+pub use outcome::CutOutcome;
 pub use promises::{Fate, Promises};
 pub use remains::{Held, Recovered, Remains};
 pub use scans::{Scans, come_back_by};

@@ -11,7 +11,7 @@ use flashwatt_base::error::Error;
 
 /// What a cut leaves, and what comes back from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Outcome {
+pub struct CutOutcome {
     /// Pages whose program was cut.
     pub torn_pages: u32,
     /// Whole pages that torn pages of the same cells have spoilt.
@@ -35,20 +35,20 @@ pub struct Outcome {
 }
 
 /// What comes back from a cut.
-pub(super) fn comes_back(remains: &Remains) -> Result<Outcome, Error> {
+pub(super) fn comes_back(remains: &Remains) -> Result<CutOutcome, Error> {
     comes_back_by(remains, &mut Scans::default())
 }
 
 /// What comes back from one of many cuts of a drive.
-pub(super) fn comes_back_by(remains: &Remains, scans: &mut Scans) -> Result<Outcome, Error> {
+pub(super) fn comes_back_by(remains: &Remains, scans: &mut Scans) -> Result<CutOutcome, Error> {
     let (cost, back) = come_back_by(remains, scans)?;
     outcome(remains, cost, &back)
 }
 
 /// What has been cut, and what has come back.
-pub(super) fn outcome(remains: &Remains, cost: Cost, back: &Powered<Silence>) -> Result<Outcome, Error> {
+pub(super) fn outcome(remains: &Remains, cost: Cost, back: &Powered<Silence>) -> Result<CutOutcome, Error> {
     let recovered = remains.compare(back.drive());
-    Ok(Outcome {
+    Ok(CutOutcome {
         torn_pages: remains.torn.len() as u32,
         spoilt_pages: remains.spoilt.len() as u32,
         half_erased_blocks: remains.half_erased.len() as u32,

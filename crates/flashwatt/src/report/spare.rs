@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::config::Config;
 use flashwatt_ssd::ftl::DriveSize;
 use flashwatt_ssd::nand::Geometry;
-use flashwatt_ssd::nand::settings::Device;
+use flashwatt_ssd::nand::settings::DeviceTable;
 
 /// Spare flash of an SSD. A share is one of the pages, a ratio one to the pages of the host.
 #[derive(Clone, Debug, Serialize)]
@@ -76,7 +76,7 @@ impl SpareReport {
 const EATEN_MAX: f64 = 0.4;
 
 /// What leaves more of the spare flash: blocks of fewer pages, fewer blocks, or fewer dies.
-fn remedy(device: &Device, low: u32) -> String {
+fn remedy(device: &DeviceTable, low: u32) -> String {
     let smaller = device.pages_per_block / 4;
     let blocks = (smaller >= 8).then(|| format!("device.pages_per_block = {smaller} keeps a quarter of that"));
     let fewer = (low > 2).then(|| "gc.low_watermark_blocks = 2 keeps less".to_string());

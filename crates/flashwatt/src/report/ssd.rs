@@ -22,9 +22,8 @@ use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Mapping, Merges};
 use flashwatt_ssd::models::mapping_memory;
 use flashwatt_ssd::nand::Array;
-use flashwatt_ssd::nand::settings::{Device, Timing};
-use flashwatt_ssd::observe::accounts::{BufferCounts, HostWrites, SsdFigures};
 use flashwatt_ssd::operation::{Cause, OpKind};
+use flashwatt_ssd::nand::settings::{DeviceTable, Timing};
 
 /// An SSD's part of a report. Energies in J.
 #[derive(Clone, Debug)]
@@ -321,7 +320,7 @@ fn balance<'a>(figures: &'a SsdFigures, config: &Config, firmware: &'a Firmware)
 const RATIO_MAX: f64 = 5.0;
 
 /// The warning about over-provisioning that is not what its number looks like.
-fn spare_flash(device: &Device) -> Option<String> {
+fn spare_flash(device: &DeviceTable) -> Option<String> {
     let ratio = device.op_ratio;
     if let Some(asked) = device.asked_op_ratio {
         let blocks = device.channels * device.ways * device.planes;

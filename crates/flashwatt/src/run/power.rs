@@ -23,11 +23,11 @@ pub struct PowerLevels {
     /// Dies of the drive.
     pub dies: u32,
     /// No request in the drive, no die at work.
-    pub quiet: Level,
+    pub quiet: PowerLevel,
     /// A request in the drive, no die at work.
-    pub outstanding: Level,
+    pub outstanding: PowerLevel,
     /// A die at work in its array, without what it adds to an idle die.
-    pub busy: Level,
+    pub busy: PowerLevel,
     /// The fixed parts of the levels above.
     pub parts: FixedParts,
     /// What one part at work adds.
@@ -40,31 +40,31 @@ pub struct PowerLevels {
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct FixedParts {
-    pub controller_idle: Level,
-    pub controller_active: Level,
-    pub dram_idle: Level,
-    pub dram_active: Level,
+    pub controller_idle: PowerLevel,
+    pub controller_active: PowerLevel,
+    pub dram_idle: PowerLevel,
+    pub dram_active: PowerLevel,
     /// All dies, idle.
-    pub dies_idle: Level,
+    pub dies_idle: PowerLevel,
 }
 
 /// Power that one part at work adds to that of the drive. Of a die: less the power of an idle die.
 #[derive(Clone, Debug, Serialize)]
 pub struct Additions {
     /// A die that reads a page from its array.
-    pub read: Level,
+    pub read: PowerLevel,
     /// A die that programs a page.
-    pub program: Level,
+    pub program: PowerLevel,
     /// A die that erases a block.
-    pub erase: Level,
+    pub erase: PowerLevel,
     /// A die that sends the data of a read over its bus.
-    pub read_transfer: Level,
+    pub read_transfer: PowerLevel,
     /// A die that takes the data of a program from its bus.
-    pub program_transfer: Level,
+    pub program_transfer: PowerLevel,
     /// DRAM at work for an operation: nothing with the rule `with_controller`, where it works with the controller.
-    pub dram: Level,
+    pub dram: PowerLevel,
     /// Data on the host interface.
-    pub host_interface: Level,
+    pub host_interface: PowerLevel,
 }
 
 /// Power of the whole drive while `dies` dies do the same.
@@ -72,15 +72,15 @@ pub struct Additions {
 #[allow(missing_docs)]
 pub struct AtWork {
     pub dies: u32,
-    pub read: Level,
-    pub program: Level,
-    pub erase: Level,
+    pub read: PowerLevel,
+    pub program: PowerLevel,
+    pub erase: PowerLevel,
 }
 
 /// A power in W, and the current in mA that it is at `supply_v`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
-pub struct Level {
+pub struct PowerLevel {
     pub w: f64,
     pub ma: f64,
 }
@@ -101,7 +101,7 @@ pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error>
     }
     let table = PriceTable::new(&config.ssd().energy);
     let declared = parts(&table, all);
-    let level = |draw: Draw| Level { w: draw.nw as f64 * 1e-9, ma: table.ma(draw.nw.into()) };
+    let level = |draw: Draw| PowerLevel { w: draw.nw as f64 * 1e-9, ma: table.ma(draw.nw.into()) };
     let phase = |phase| declared.draw(drive_state(phase));
     let die = |state: DieState| declared.draw(state.id());
     let states = |kind| OpStates::of(OpClass::plain(kind));

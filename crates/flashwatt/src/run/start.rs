@@ -56,7 +56,7 @@ pub(crate) struct Start {
 /// The settings that determine a drive's tables.
 #[derive(PartialEq)]
 struct MadeFrom {
-    device: config::Device,
+    device: config::DeviceTable,
     ftl: flashwatt_ssd::ftl::Settings,
     gc: config::Gc,
     wear: config::Wear,

@@ -19,7 +19,7 @@ use flashwatt_base::persist::{Flaw, StateReader, StateWriter};
 use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};
 
 /// The map, in memory and on flash.
-pub(in crate::ftl) struct Mapping<O> {
+pub(in crate::ftl) struct DemandMap<O> {
     pub geometry: Geometry,
     /// The true content. The drive reads it from `cmt` or flash.
     pub truth: FlatMap,
@@ -44,7 +44,7 @@ enum For {
     Coming,
 }
 
-impl<O: EvictionOrder> Owner for Mapping<O> {
+impl<O: EvictionOrder> Owner for DemandMap<O> {
     #[inline(always)]
     fn claimed(&self, die: DieId) -> u32 {
         self.tps.free(die)
@@ -71,7 +71,7 @@ impl<O: EvictionOrder> Owner for Mapping<O> {
     }
 }
 
-impl<O: EvictionOrder> Mapping<O> {
+impl<O: EvictionOrder> DemandMap<O> {
     /// Prefetches the data of a look-up into the machine's caches, if its index has arrived there.
     #[inline(always)]
     pub fn prefetch_near(&self, lpn: Lpn) -> Option<Ppn> {
@@ -96,7 +96,7 @@ impl<O: EvictionOrder> Mapping<O> {
     /// A map without entries.
     pub fn new(settings: &Settings, replicas: u32, order: O, setup: &Setup, geometry: &Geometry) -> Self {
         let share = MapShare::new(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, geometry);
-        Mapping {
+        DemandMap {
             truth: FlatMap::new(geometry),
             cmt: Cmt::new(settings.cmt_entries, geometry.logical_units, settings.entries_per_page, settings.evict_page),
             order,

@@ -42,7 +42,7 @@ use flashwatt_base::progress::Watch;
 use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::Extent;
 use gc_slots::GcSlots;
-use mapping::{Mapping, behind, read_behind};
+use mapping::{DemandMap, behind, read_behind};
 use options::Settings;
 use recovery::MapRecovery;
 
@@ -53,7 +53,7 @@ const TRIMMED_PLACES: usize = 16;
 /// A demand-paged translation layer. `O` is the order of eviction; `K` marks the scheme.
 pub struct Demand<O, K> {
     pages: Pages,
-    map: Mapping<O>,
+    map: DemandMap<O>,
     slots: GcSlots,
     /// Dies whose collection waits for room for translation pages.
     blocked: Vec<DieId>,
@@ -77,7 +77,7 @@ impl<O: EvictionOrder, K> Demand<O, K> {
     ) -> Demand<O, K> {
         Demand {
             pages: Pages::new(settings.allocation, settings.separate_frontiers, setup, geometry),
-            map: Mapping::new(settings, replicas, order, setup, geometry),
+            map: DemandMap::new(settings, replicas, order, setup, geometry),
             slots: GcSlots::new(settings.gc_channels, geometry),
             blocked: Vec::new(),
             trimmed: vec![VecDeque::new(); geometry.dies as usize].into(),

@@ -210,7 +210,7 @@ pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &DriveSize)
     }
 }
 
-/// Bytes of a checkpoint of a scheme with this number of replicas, at most: see [`super::mapping::Mapping::checkpoint_bytes`].
+/// Bytes of a checkpoint of a scheme with this number of replicas, at most: see [`super::mapping::DemandMap::checkpoint_bytes`].
 pub(in crate::ftl) fn checkpoint_bytes_max(settings: &Settings, replicas: u32, logical: u128) -> u128 {
     let pages = logical.div_ceil(u128::from(settings.entries_per_page));
     let entry_bytes = u128::from(DIRECTORY_ENTRY_BYTES);

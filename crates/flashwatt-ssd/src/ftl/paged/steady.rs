@@ -347,7 +347,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::drive::fixture::{Heeded, Shape, device};
-    use crate::nand::settings::Device;
+    use crate::nand::settings::DeviceTable;
 
     #[test]
     fn theory_gives_the_prototypes_write_amplification() {
@@ -376,7 +376,7 @@ mod tests {
     /// The start state of a small drive: its map, its blocks, and the next random number.
     fn start(
         geometry: &Geometry,
-        device: &Device,
+        device: &DeviceTable,
         allocation: Allocation,
         by_formula: bool,
     ) -> (FlatMap, BlockTable, u64) {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
-use crate::ftl::demand::mapping::Mapping;
+use crate::ftl::demand::mapping::DemandMap;
 use crate::ftl::demand::options::{self, Cache, Defaults};
 use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
 use crate::models::mapping_memory::Tables;
@@ -94,7 +94,7 @@ impl Scheme for Dftl {
     }
 
     fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
-        Mapping::<Recency>::memory_bytes(&settings.common, 0, geometry)
+        DemandMap::<Recency>::memory_bytes(&settings.common, 0, geometry)
     }
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {

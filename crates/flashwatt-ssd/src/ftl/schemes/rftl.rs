@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::dftl::recency;
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::Recency;
-use crate::ftl::demand::mapping::Mapping;
+use crate::ftl::demand::mapping::DemandMap;
 use crate::ftl::demand::options::{self, Cache, Defaults};
 use crate::ftl::plan::{BusyBy, ReplicaChoice};
 use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
@@ -122,7 +122,7 @@ impl Scheme for Rftl {
     }
 
     fn memory_bytes(settings: &Settings, geometry: &Geometry) -> u64 {
-        Mapping::<Recency>::memory_bytes(&settings.common, settings.replicas, geometry)
+        DemandMap::<Recency>::memory_bytes(&settings.common, settings.replicas, geometry)
     }
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {

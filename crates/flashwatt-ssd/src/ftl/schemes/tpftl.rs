@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ftl::demand::Demand;
 use crate::ftl::demand::cmt::{Cmt, EvictionOrder};
-use crate::ftl::demand::mapping::Mapping;
+use crate::ftl::demand::mapping::DemandMap;
 use crate::ftl::demand::options::{self, Defaults};
 use crate::ftl::{Allocation, DriveSize, Room, Scheme, Setup};
 use crate::nand::Geometry;
@@ -119,7 +119,7 @@ impl Scheme for Tpftl {
         let common = &settings.common;
         let nodes = geometry.logical_units.div_ceil(common.entries_per_page);
         let uses = 2 * size_of::<u64>() as u64 * u64::from(common.cmt_entries.min(geometry.logical_units));
-        Mapping::<TwoLevel>::memory_bytes(common, 0, geometry) + TwoLevel::memory_bytes(nodes) + uses
+        DemandMap::<TwoLevel>::memory_bytes(common, 0, geometry) + TwoLevel::memory_bytes(nodes) + uses
     }
 
     fn new(settings: &Settings, setup: &Setup, geometry: &Geometry) -> Self {

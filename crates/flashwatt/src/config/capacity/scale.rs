@@ -3,7 +3,7 @@
 //! Channels, ways, planes, page size and the share of spare flash stay. Blocks of a plane become fewer, down to
 //! [`DIE_BLOCKS_MIN`] in a die; then the pages of a block, down to [`PAGES_MIN`]. Both are rounded to whole numbers.
 
-use super::{FlashShape, GivenSize, Spare};
+use super::{FlashShape, GivenSize, OverProvisioning};
 use flashwatt_base::settings::Checker;
 
 /// Blocks of a die below which a scaled drive gets smaller blocks instead of fewer.
@@ -39,7 +39,7 @@ pub(super) fn scaled(
         c.push(fault.help("or fewer device.channels or device.ways, which make the drive smaller too"));
         return None;
     }
-    let spare = Spare::SpareFraction((physical - logical) as f64 / physical as f64);
+    let spare = OverProvisioning::SpareFraction((physical - logical) as f64 / physical as f64);
     let shape = FlashShape { pages_per_block: u32::try_from(pages_left).ok()?, ..*geometry };
     Some((GivenSize::BlocksAndOp(u32::try_from(blocks_left).ok()?, spare), shape))
 }

@@ -15,7 +15,7 @@ use flashwatt_ssd::energy::PriceTable;
 use flashwatt_ssd::energy::settings::Energy;
 use flashwatt_ssd::ftl;
 use flashwatt_ssd::gc::{self, Gc, GcPolicy};
-use flashwatt_ssd::nand::settings::{BlockStripe, Device, HostLink, Nand, PairedPages, ProgramOrder, Timing};
+use flashwatt_ssd::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, PairedPages, ProgramOrder, Timing};
 use flashwatt_ssd::nand::{Reserve, Reserves};
 use flashwatt_ssd::wear::{self, Wear};
 
@@ -143,10 +143,10 @@ fn device(
     timing: Timing,
     host_link: HostLink,
     ftl: &ftl::Settings,
-) -> Device {
+) -> DeviceTable {
     let device = &raw.device;
     let nand = &device.nand;
-    Device {
+    DeviceTable {
         preset: Some(c.choice(field!("device", device.preset), DEFAULT_PRESET.to_string())),
         description: device.description.clone().unwrap_or_default(),
         channels: geometry.channels,

@@ -4,7 +4,7 @@ use super::hole::{After, InArray};
 use super::{FollowedArray, Powered, Witness};
 use crate::config::{Array, Config};
 use crate::crash::dump::Dump;
-use crate::crash::outcome::{Outcome, outcome};
+use crate::crash::outcome::{CutOutcome, outcome};
 use crate::crash::scans::come_back_by;
 use crate::crash::trial::Cost;
 use crate::crash::{Held, Remains, Scans};
@@ -16,7 +16,7 @@ use flashwatt_devices::raid::settings::Layout;
 /// What a power cut leaves of an array, and what comes back from it.
 pub struct ArrayCut {
     /// What was cut, and what came back: the sums of the members, and the time until the last of them is back.
-    pub outcome: Outcome,
+    pub outcome: CutOutcome,
     /// What does not match.
     pub in_array: InArray,
     /// What a scrub writes anew.
@@ -85,8 +85,8 @@ impl<W: Workload> Powered<W, FollowedArray> {
 }
 
 /// The sums of the members. Their time is that of the last, and a capacitance the greatest.
-fn sum(outcomes: &[Outcome], recovery_ns: u64) -> Outcome {
-    let of = |figure: fn(&Outcome) -> u32| outcomes.iter().map(figure).sum();
+fn sum(outcomes: &[CutOutcome], recovery_ns: u64) -> CutOutcome {
+    let of = |figure: fn(&CutOutcome) -> u32| outcomes.iter().map(figure).sum();
     let cost = |figure: fn(&Cost) -> u64| outcomes.iter().map(|one| figure(&one.cost)).sum();
     let dumps: Vec<Dump> = outcomes.iter().filter_map(|one| one.dump).collect();
     let dump = (!dumps.is_empty()).then(|| Dump {
@@ -95,7 +95,7 @@ fn sum(outcomes: &[Outcome], recovery_ns: u64) -> Outcome {
         dump_energy_j: dumps.iter().map(|dump| dump.dump_energy_j).sum(),
         capacitance_f: dumps.iter().map(|dump| dump.capacitance_f).fold(0.0, f64::max),
     });
-    Outcome {
+    CutOutcome {
         torn_pages: of(|one| one.torn_pages),
         spoilt_pages: of(|one| one.spoilt_pages),
         half_erased_blocks: of(|one| one.half_erased_blocks),
