@@ -55,7 +55,7 @@ impl<T: Clone + PartialEq> Shared<T> {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
