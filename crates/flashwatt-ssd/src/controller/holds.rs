@@ -25,7 +25,7 @@ pub(super) struct Holds {
     max_ns: Nanos,
     pages_per_block: u32,
     /// By lower page.
-    held: BTreeMap<Key, Held>,
+    held: BTreeMap<Key, HeldEnd>,
     /// Lower pages whose programs have not ended, and whose upper pages are programmed without a backup: they will be held.
     bound: BTreeSet<Key>,
     /// Times at which pages are let go, and these, in their order. Some have been let go by then.
@@ -35,9 +35,10 @@ pub(super) struct Holds {
     /// Whether nothing is held in spite of all: a fault on purpose.
     is_off: bool,
 }
-#[derive(Clone)]
 
-struct Held {
+/// The end of a program of a lower page that is held back.
+#[derive(Clone)]
+struct HeldEnd {
     /// The end of the operation, if a request waits for it.
     ended: Option<EndedOp>,
     /// The blocks with the data that it replaces.
@@ -149,7 +150,7 @@ impl Controller {
             blocks.push(first);
             blocks.extend(std::iter::from_fn(|| self.ops.pop_replaced(id)));
         }
-        holds.held.insert(key(at), Held { ended: None, blocks, is_bound });
+        holds.held.insert(key(at), HeldEnd { ended: None, blocks, is_bound });
         holds.deadlines.push_back((now.saturating_add(holds.max_ns), key(at)));
         true
     }
@@ -180,7 +181,7 @@ impl Controller {
     pub fn let_go_of_late(&mut self, now: Nanos, array: &mut Array) -> Option<Nanos> {
         let holds = self.holds.as_ref()?;
         let awaited: BTreeSet<BlockId> = array.waiting_erases().collect();
-        let is_awaited = |held: &Held| !held.is_bound && held.blocks.iter().any(|block| awaited.contains(block));
+        let is_awaited = |held: &HeldEnd| !held.is_bound && held.blocks.iter().any(|block| awaited.contains(block));
         let late: Vec<Key> = if awaited.is_empty() {
             Vec::new()
         } else {

@@ -30,7 +30,7 @@ use flashwatt_core::energy::Series;
 /// The shadow of a drive.
 pub struct Shadow {
     geometry: Geometry,
-    units: Vec<Unit>,
+    units: Vec<CheckedUnit>,
     /// Content of each physical address.
     flash: Vec<Option<Version>>,
     /// Operations that have not ended, by plan number.
@@ -43,7 +43,7 @@ pub struct Shadow {
 
 /// A logical unit.
 #[derive(Clone, Copy, Debug, Default)]
-struct Unit {
+struct CheckedUnit {
     /// How often the host has written or trimmed it.
     version: u32,
     /// The version at the last trim: older versions have no meaning any more.
@@ -86,7 +86,7 @@ impl Shadow {
     /// Bytes of memory that the shadow of a drive takes.
     pub fn memory_bytes(geometry: &Geometry) -> u64 {
         let flash = u64::from(geometry.physical_units()) * size_of::<Option<Version>>() as u64;
-        flash + u64::from(geometry.logical_units) * size_of::<Unit>() as u64
+        flash + u64::from(geometry.logical_units) * size_of::<CheckedUnit>() as u64
     }
 
     /// The shadow of a drive in its start state.
@@ -98,7 +98,12 @@ impl Shadow {
                 let there = flash[ppn.idx()].replace(Version { lpn, version: 0 });
                 require(there.is_none(), || format!("two logical units start at address {ppn}"));
             }
-            Unit { written: place.is_some(), mapped: place.map(|ppn| (ppn, 0)), durable: place, ..Unit::default() }
+            CheckedUnit {
+                written: place.is_some(),
+                mapped: place.map(|ppn| (ppn, 0)),
+                durable: place,
+                ..CheckedUnit::default()
+            }
         });
         Shadow {
             units: units.collect(),
@@ -137,7 +142,7 @@ impl Shadow {
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let unit = &mut self.units[extent.first.idx() + i as usize];
             let version = unit.version + 1;
-            *unit = Unit { version, trimmed: version, ..Unit::default() };
+            *unit = CheckedUnit { version, trimmed: version, ..CheckedUnit::default() };
         }
     }
 
