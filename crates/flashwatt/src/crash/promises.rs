@@ -8,7 +8,7 @@ use flashwatt_base::units::{Lpn, Nanos, RequestId};
 /// The versions that may come back after a power cut.
 #[derive(Clone, Debug)]
 pub struct Promises {
-    units: Shared<Unit>,
+    units: Shared<PromisedUnit>,
     /// The units that are open: a flush looks at these alone.
     open: BTreeSet<Lpn>,
     /// The versions that a request under way has written, or up to which it has trimmed.
@@ -21,7 +21,7 @@ pub struct Promises {
 
 /// A logical unit. Most are settled, and a power cut copies few of the others.
 #[derive(Clone, Debug, PartialEq)]
-enum Unit {
+enum PromisedUnit {
     /// This version is durable, and nothing else was written, or can come back; or nothing was ever promised.
     Settled(Option<u64>),
     /// More than that is known.
@@ -64,7 +64,7 @@ pub enum Fate {
 impl Promises {
     /// The promises of a drive in its start state: the first version of each page that holds data is durable.
     pub fn new(first: impl Iterator<Item = Option<u64>>, durable_at_end: bool) -> Self {
-        let units = first.map(Unit::Settled).collect();
+        let units = first.map(PromisedUnit::Settled).collect();
         let (open, by_request) = Default::default();
         Promises { units, open, by_request, has_durable_trims: false, durable_at_end }
     }
@@ -83,20 +83,20 @@ impl Promises {
     fn open(&mut self, lpn: Lpn) -> &mut History {
         self.open.insert(lpn);
         let unit = self.units.change(lpn.idx());
-        if let Unit::Settled(version) = *unit {
-            *unit = Unit::Open(Box::new(History::holding(version, None)));
+        if let PromisedUnit::Settled(version) = *unit {
+            *unit = PromisedUnit::Open(Box::new(History::holding(version, None)));
         }
         match unit {
-            Unit::Open(history) => history,
-            Unit::Settled(_) => unreachable!("it has just been opened"),
+            PromisedUnit::Open(history) => history,
+            PromisedUnit::Settled(_) => unreachable!("it has just been opened"),
         }
     }
 
     /// Settles a unit of which one version is left, which is durable, and which was never trimmed.
     fn settle(&mut self, lpn: Lpn) {
-        let Unit::Open(history) = &self.units[lpn.idx()] else { return };
+        let PromisedUnit::Open(history) = &self.units[lpn.idx()] else { return };
         if let Some(version) = history.only_version() {
-            *self.units.change(lpn.idx()) = Unit::Settled(Some(version));
+            *self.units.change(lpn.idx()) = PromisedUnit::Settled(Some(version));
             self.open.remove(&lpn);
         }
     }
@@ -157,18 +157,18 @@ impl Promises {
     pub fn cut(&mut self, kept: impl Fn(Lpn) -> Option<u64>) {
         self.by_request.clear();
         self.open.clear();
-        let after = |(lpn, unit): (Lpn, &Unit)| {
+        let after = |(lpn, unit): (Lpn, &PromisedUnit)| {
             let found = kept(lpn); // it is on flash
             // What a durable trim had voided, and is there again, is lost once: a second cut that finds it finds what was there.
             let void = match unit {
-                Unit::Settled(_) => None,
-                Unit::Open(history) => history.void.filter(|&void| found.is_none_or(|found| found > void)),
+                PromisedUnit::Settled(_) => None,
+                PromisedUnit::Open(history) => history.void.filter(|&void| found.is_none_or(|found| found > void)),
             };
             if void.is_none() {
-                return Unit::Settled(found);
+                return PromisedUnit::Settled(found);
             }
             self.open.insert(lpn);
-            Unit::Open(Box::new(History::holding(found, void)))
+            PromisedUnit::Open(Box::new(History::holding(found, void)))
         };
         self.units = (0..).map(Lpn).zip(self.units.iter()).map(after).collect();
     }
@@ -176,10 +176,10 @@ impl Promises {
     /// What has become of a unit that holds this version after a cut, or nothing.
     pub fn fate(&self, lpn: Lpn, found: Option<u64>) -> Fate {
         match &self.units[lpn.idx()] {
-            Unit::Open(history) => history.fate(found),
-            Unit::Settled(durable) if found == *durable && found != Some(0) => Fate::Kept, // version 0 is what a start state had overwritten
-            Unit::Settled(durable) if durable.is_none() || found == *durable => Fate::RolledBack,
-            Unit::Settled(_) => Fate::Lost,
+            PromisedUnit::Open(history) => history.fate(found),
+            PromisedUnit::Settled(durable) if found == *durable && found != Some(0) => Fate::Kept, // version 0 is what a start state had overwritten
+            PromisedUnit::Settled(durable) if durable.is_none() || found == *durable => Fate::RolledBack,
+            PromisedUnit::Settled(_) => Fate::Lost,
         }
     }
 }

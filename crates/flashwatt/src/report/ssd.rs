@@ -33,7 +33,7 @@ pub struct SsdReport {
     /// Over-provisioning, and what collection can use of it.
     pub spare: SpareReport,
     /// Wear since the start of the run; and the wear in the snapshot that it began from.
-    pub wear: Wear,
+    pub wear: WearReport,
     /// The life of the drive at the wear of the window.
     pub lifetime: Lifetime,
     /// The translation layer.
@@ -59,7 +59,7 @@ pub struct SsdReport {
 
 /// Wear since the start of the run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Wear {
+pub struct WearReport {
     /// Erases per block.
     pub erase_count: Spread,
 }
@@ -427,7 +427,7 @@ fn counts(ledger: &Ledger, kind: OpKind) -> Counts {
     Counts { host, gc, merge, map, wear, backup, journal, total }
 }
 
-fn wear(array: &Array) -> Wear {
+fn wear(array: &Array) -> WearReport {
     let (mut min, mut max, mut blocks, mut sum, mut squares) = (u32::MAX, 0, 0u64, 0u64, 0u128);
     for count in array.erase_counts() {
         (min, max) = (min.min(count), max.max(count));
@@ -437,7 +437,7 @@ fn wear(array: &Array) -> Wear {
     }
     let mean = sum as f64 / blocks as f64;
     let variance = (squares as f64 / blocks as f64 - mean * mean).max(0.0);
-    Wear { erase_count: Spread { min, max, mean, stddev: variance.sqrt() } }
+    WearReport { erase_count: Spread { min, max, mean, stddev: variance.sqrt() } }
 }
 
 fn ftl(window: &SsdFigures, firmware: &Firmware, config: &Config, map_energy_j: MapEnergy) -> FtlReport {
