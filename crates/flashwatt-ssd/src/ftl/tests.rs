@@ -4,9 +4,9 @@
 use super::documented_example::{Settings, Wander};
 use super::{DriveSize, Scheme, Steady};
 use crate::blocks::{BlockView, Choice};
-use crate::firmware::clockless::Clockless;
-use crate::firmware::Firmware;
 use crate::drive::fixture::{Heeded, PAGE_BYTES, SMALL, Shape, device, ftl};
+use crate::firmware::Firmware;
+use crate::firmware::clockless::Clockless;
 use crate::gc::{self, Policy, VictimPolicy};
 use crate::nand::{Array, Geometry, Pace};
 use flashwatt_base::progress::Watch;

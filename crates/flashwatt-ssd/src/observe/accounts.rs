@@ -8,6 +8,7 @@ use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::settings::{DramRule, Energy};
 use crate::energy::{DieState, PriceTable, price};
+use crate::firmware::Firmware;
 use crate::ftl::plan::{ChosenVictim, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::nand::phases::Course;

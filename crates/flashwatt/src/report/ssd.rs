@@ -22,8 +22,9 @@ use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Mapping, Merges};
 use flashwatt_ssd::models::mapping_memory;
 use flashwatt_ssd::nand::Array;
-use flashwatt_ssd::operation::{Cause, OpKind};
 use flashwatt_ssd::nand::settings::{DeviceTable, Timing};
+use flashwatt_ssd::observe::accounts::{BufferCounts, HostWrites, SsdFigures};
+use flashwatt_ssd::operation::{Cause, OpKind};
 
 /// An SSD's part of a report. Energies in J.
 #[derive(Clone, Debug)]

@@ -191,6 +191,7 @@ mod tests {
     use crate::ftl::PlanNumber;
     use crate::nand::settings::ProgramOrder;
     use crate::nand::{Array, Geometry};
+    use crate::operation::OpKind;
     use crate::recovery::scan::{Found, ScannedFlash};
     use crate::recovery::spare::{Spare, SpareAreas, Ties};
     use flashwatt_base::units::{BlockId, Lpn, Ppn};
