@@ -12,7 +12,7 @@ import flashwatt
 from flashwatt.base import asked, progress
 from flashwatt.base.asked import in_notebook, run_progress
 
-RUN = {"workload.uniform.requests": 500_000}
+RUN = {"workload.uniform.requests": 2_000_000}
 """It takes longer than 0.1 s, after which progress is called for the first time."""
 SWEEP: dict[str, Any] = {"base": {"workload.uniform.requests": 50}, "workers": 1}
 
@@ -41,7 +41,7 @@ def test_a_run_in_a_notebook(shown: list[str]) -> None:
     assert in_notebook()
     report = flashwatt.run(RUN, progress=True)
     assert report.status == "complete"
-    assert any(line.startswith("<progress") and " of 500,000 requests" in line for line in shown)
+    assert any(line.startswith("<progress") and " of 2,000,000 requests" in line for line in shown)
     assert shown[-1] == "", "it goes when the run has ended"
     same = {key: value for key, value in flashwatt.run(RUN).to_dict().items() if key != "engine"}
     assert {key: value for key, value in report.to_dict().items() if key != "engine"} == same
