@@ -132,7 +132,12 @@ impl Ager<'_> {
     fn carry_out(&mut self, op: FileOp) -> Result<(), NoRoom> {
         let (mut doing, mut windows) = (Doing::new(op, 0, 0), Windows::new());
         loop {
-            let is_last = self.until_done(|vfs, _| vfs.go_on(&mut doing, &mut windows, CALLER))?;
+            let is_last = self.until_done(|vfs, _| match vfs.go_on(&mut doing, &mut windows, CALLER) {
+                // A call that waited for a block has left more dirty pages than a writer may begin with. It names no request: the
+                // flusher's turn ends the wait.
+                Err(Stop::Wait) if vfs.waits.is_empty() => Ok(false),
+                tried => tried,
+            })?;
             while self.vfs.has_much_dirty() && self.write_back()? {}
             if is_last {
                 return Ok(());
@@ -161,12 +166,13 @@ impl Ager<'_> {
     fn until_done<R>(&mut self, mut call: impl FnMut(&mut Vfs, &mut Flusher) -> Tried<R>) -> Result<R, NoRoom> {
         loop {
             let tried = call(self.vfs, &mut self.flusher);
+            let names_request = !self.vfs.waits.is_empty();
             self.vfs.waits.clear();
             self.answer();
             match tried {
                 Ok(done) => return Ok(done),
                 Err(Stop::Failed(error)) => return Err(NoRoom::OfOthers(error)),
-                Err(Stop::Wait) => {}
+                Err(Stop::Wait) => assert!(names_request, "a call waits for no request: nothing would end that"),
             }
         }
     }

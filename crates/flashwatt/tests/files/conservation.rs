@@ -28,8 +28,19 @@ fn workload(entry: &Registered, files: u32, longest: u64, operations: u64, seed:
 }
 
 fn on_disk(entry: &Registered, aged: Option<Aged>, source: Random, operations: u64) -> FileWorkload {
+    let cache = PageCacheSettings { memory_bytes: 16 << 20, ..PageCacheSettings::default() };
+    behind(cache, entry, aged, source, operations)
+}
+
+/// The same with another cache.
+fn behind(
+    settings: PageCacheSettings,
+    entry: &Registered,
+    aged: Option<Aged>,
+    source: Random,
+    operations: u64,
+) -> FileWorkload {
     let system = (entry.build.make)(&Parameters(&parameters(entry)), 512 << 20).expect("a disk of 512 MiB");
-    let settings = PageCacheSettings { memory_bytes: 16 << 20, ..PageCacheSettings::default() };
     let end = End { operations: Some(operations), lasts_ns: None };
     let source = Box::new(source);
     let mut progress = |_: &Progress| true;
@@ -151,6 +162,23 @@ fn an_aged_disk_is_full_and_fragmented() {
         } else {
             let more = unused_old - unused;
             assert!(more > 0.05 * room, "{}: {unused} unused blocks, {unused_old} after churn, of {room}", entry.name);
+        }
+    }
+}
+
+/// Others write the same files whatever the cache holds, and however few of its pages may be dirty: those are fewer than the pages of a call.
+#[test]
+fn a_small_cache_gives_the_same_files_of_others() {
+    for entry in REGISTRY {
+        let of = |memory_bytes: u64, [dirty_background_ratio, dirty_ratio]: [f64; 2]| {
+            let cache =
+                PageCacheSettings { memory_bytes, dirty_background_ratio, dirty_ratio, ..PageCacheSettings::default() };
+            let aged = Some(Aged { fill_fraction: 0.4, churn: 0.5, mean_file_bytes: 2 << 20 });
+            behind(cache, entry, aged, Random::on_whole(1, 4096), 1).system().usage()
+        };
+        let large = of(256 << 20, [10.0, 20.0]);
+        for ratios in [[0.0, 0.01], [10.0, 20.0], [89.0, 90.0]] {
+            assert_eq!(of(4 << 20, ratios), large, "{}: {ratios:?}", entry.name);
         }
     }
 }
