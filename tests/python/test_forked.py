@@ -57,7 +57,16 @@ def test_pictures_are_those_of_a_process_from_nothing(tmp_path: Path) -> None:
     for name, way in (("fork", in_a_fork), ("nothing", from_nothing)):
         assert way(["run", "own.toml", "--series", "--quiet", "--out", name], tmp_path) == (0, "", "")
     for name in ("power.svg", "power.html", "activity.html"):
-        assert (tmp_path / "fork" / name).read_bytes() == (tmp_path / "nothing" / name).read_bytes(), name
+        fork, nothing = (numbered((tmp_path / made / name).read_text("utf-8")) for made in ("fork", "nothing"))
+        assert fork == nothing, name
+
+
+def numbered(picture: str) -> str:
+    """Number the clips of a picture from 1: a process that has drawn before goes on where it was."""
+    names = list(dict.fromkeys(re.findall(r'id="(clip\d+)"', picture)))
+    return re.sub(
+        r"\bclip\d+\b", lambda found: f"clip-{names.index(found[0])}" if found[0] in names else found[0], picture
+    )
 
 
 def test_a_fork_shares_nothing_with_the_next_one(tmp_path: Path) -> None:
