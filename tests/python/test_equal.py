@@ -1,4 +1,4 @@
-"""`tools/equal.py`: a seed draws the same cases each time, no registered name is left out, a difference is told."""
+"""`tools/equal.py`: a seed draws the same cases each time, no registered name is left out, a difference is printed."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ pub trait RequestSink {
     /// A request passes at a time in ns.
     fn passes(&mut self, request: &Request, now: Nanos);
 
-    /// No more requests pass.
+    /// Ends the log: no request comes after this call.
     ///
     /// # Errors
     /// The first error in keeping what passed.
