@@ -4,3 +4,5 @@ mod aged;
 mod by_hand;
 mod flat;
 pub(crate) mod harness;
+mod pointed;
+mod restarts;

@@ -1,6 +1,6 @@
 //! Reads and writes past the page cache (`O_DIRECT`).
 
-use super::{Caller, Doing, Vfs};
+use super::{Caller, Doing, Restarts, Vfs};
 use crate::disk::{Kind, WriteCause};
 use crate::system::{BLOCK_BYTES, Cx, Owner, PageKey, Stop, Tried};
 
@@ -27,8 +27,7 @@ impl Vfs {
         let caller = Caller { cause: WriteCause::Direct, ..caller };
         let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
         if !doing.is_under_way {
-            self.leave_cache(Owner::of(file), &pages, caller)?;
-            self.change(file, pages.clone(), caller)?;
+            self.change_direct(doing, &pages, caller)?;
             self.write_pages(Owner::of(file), &pages, caller)?;
             doing.is_under_way = true;
             return Err(Stop::Wait);
@@ -36,6 +35,23 @@ impl Vfs {
         doing.end_call(end - offset);
         self.resize(file, bytes.max(offset + doing.moved), caller);
         Ok(offset + doing.moved >= end)
+    }
+
+    /// Pages of a call get places. One that goes on after many restarts leaves the cache as it is, and waits for what the flusher has sent of it.
+    fn change_direct(&mut self, doing: &mut Doing, pages: &std::ops::Range<u32>, caller: Caller) -> Tried<()> {
+        let owner = Owner::of(doing.op.file);
+        if doing.restarts.goes_on_from().is_none() {
+            self.leave_cache(owner, pages, caller)?;
+        }
+        self.change(doing.op.file, pages.clone(), &mut doing.restarts, caller)?;
+        if doing.restarts.goes_on_from().is_some() {
+            doing.restarts.stopped_at(pages.end);
+            self.with(caller, |_, cx| {
+                pages.clone().for_each(|page| cx.wait_page_written(PageKey::new(owner, page)));
+                cx.wait()
+            })?;
+        }
+        Ok(())
     }
 
     /// Pages that are dirty are written, and all leave the cache.
@@ -98,6 +114,6 @@ impl Doing {
 
     fn end_call(&mut self, most: u64) {
         self.moved = self.call_end(most);
-        self.is_under_way = false;
+        (self.is_under_way, self.restarts) = (false, Restarts::default());
     }
 }

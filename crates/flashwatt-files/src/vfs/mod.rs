@@ -4,12 +4,14 @@ mod aged;
 mod direct;
 mod flusher;
 mod lay_down;
+mod restarts;
 
 use std::ops::Range;
 
 pub use aged::{History, age};
 pub use flusher::Flusher;
 pub use lay_down::NoRoom;
+use restarts::Restarts;
 
 use crate::cache::PageCache;
 use crate::cache::read_ahead::{Plan, Window};
@@ -41,6 +43,8 @@ pub struct Doing {
     is_syncing: bool,
     /// Whether the requests of the last direct call have been sent.
     is_under_way: bool,
+    /// How often the present call of a write has begun again.
+    restarts: Restarts,
     /// Whether the page that is read now was not there at the first look.
     has_waited: bool,
 }
@@ -57,6 +61,7 @@ impl Doing {
             kept: None,
             is_syncing: false,
             is_under_way: false,
+            restarts: Restarts::default(),
             has_waited: false,
         }
     }
@@ -362,12 +367,12 @@ impl Vfs {
         }
         let FileOp { offset, bytes: asked, call_bytes, mode, .. } = doing.op;
         if doing.moved < asked && !doing.is_syncing {
-            if self.is_throttled() {
+            if self.is_throttled() && doing.restarts.goes_on_from().is_none() {
                 return Err(Stop::Wait);
             }
             let end = offset + doing.call_end(asked);
-            self.write_call(file, offset + doing.moved, end, caller)?;
-            doing.moved = end - offset;
+            self.write_call(file, offset + doing.moved..end, &mut doing.restarts, caller)?;
+            (doing.moved, doing.restarts) = (end - offset, Restarts::default());
             doing.is_syncing = mode == Mode::Synchronous;
         }
         if doing.is_syncing {
@@ -381,18 +386,16 @@ impl Vfs {
     }
 
     /// One call of a write, into the page cache.
-    fn write_call(&mut self, file: FileId, from: u64, to: u64, caller: Caller) -> Tried<()> {
+    fn write_call(&mut self, file: FileId, call: Range<u64>, restarts: &mut Restarts, caller: Caller) -> Tried<()> {
         let (bytes, owner) = (self.bytes[file.idx()], Owner::of(file));
-        let pages = (from / BLOCK_BYTES) as u32..to.div_ceil(BLOCK_BYTES) as u32;
-        self.read_part(
-            owner,
-            pages.start,
-            !from.is_multiple_of(BLOCK_BYTES) || to < page_end(pages.start, bytes),
-            caller,
-        )?;
-        self.read_part(owner, pages.end - 1, to < page_end(pages.end - 1, bytes), caller)?;
-        self.change(file, pages, caller)?;
-        self.resize(file, bytes.max(to), caller);
+        let pages = (call.start / BLOCK_BYTES) as u32..call.end.div_ceil(BLOCK_BYTES) as u32;
+        if restarts.goes_on_from().is_none() {
+            let begins_inside = !call.start.is_multiple_of(BLOCK_BYTES);
+            self.read_part(owner, pages.start, begins_inside || call.end < page_end(pages.start, bytes), caller)?;
+            self.read_part(owner, pages.end - 1, call.end < page_end(pages.end - 1, bytes), caller)?;
+        }
+        self.change(file, pages, restarts, caller)?;
+        self.resize(file, bytes.max(call.end), caller);
         Ok(())
     }
 
@@ -406,9 +409,13 @@ impl Vfs {
 
     /// Pages of a file get places, and change. Page by page, as each gets its place: one that has a place and no content would show what
     /// another file had there, if the disk is full before the next one has its own.
-    fn change(&mut self, file: FileId, pages: Range<u32>, caller: Caller) -> Tried<()> {
-        for page in pages {
-            self.with_file(file, caller, |system, cx| system.prepare_write(file, page..page + 1, cx))?;
+    fn change(&mut self, file: FileId, pages: Range<u32>, restarts: &mut Restarts, caller: Caller) -> Tried<()> {
+        for page in restarts.goes_on_from().unwrap_or(pages.start)..pages.end {
+            let found = self.with_file(file, caller, |system, cx| system.prepare_write(file, page..page + 1, cx));
+            if found.is_err() {
+                restarts.stopped_at(page);
+            }
+            found?;
             self.cache.dirty(PageKey::new(Owner::of(file), page), caller.now);
         }
         Ok(())
