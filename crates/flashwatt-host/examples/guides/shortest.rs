@@ -1,7 +1,7 @@
 //! Shortest first: of the queued requests the one with the fewest sectors. A request that has waited for `expire_ms` goes
 //! first, so that long ones are not starved.
 
-use super::{Choice, Cx, Generation, Parameters, Recipe, Registered, Scheduler, Setup, time_ms};
+use super::{Choice, Cx, Decides, Generation, Parameters, Recipe, Registered, Scheduler, Setup, time_ms};
 use crate::pool::{Fifo, Pool, RqId};
 use flashwatt_base::units::Nanos;
 
@@ -10,7 +10,14 @@ pub const ENTRY: Registered = Registered {
     name: "shortest",
     doc: "the request with the fewest sectors first",
     params: &[time_ms("expire_ms", "a request that has waited for this long goes first", 100.0)],
-    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: true, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Multi,
+        async_share: 1.0,
+        queues: true,
+        tells_disks: false,
+        decides: Decides::Order,
+        make,
+    },
 };
 
 fn make(parameters: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

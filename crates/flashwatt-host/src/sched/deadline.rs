@@ -12,7 +12,8 @@
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
+    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch,
+    time_ms,
 };
 use crate::pool::{Pool, Rq, RqId};
 use flashwatt_base::units::Nanos;
@@ -28,7 +29,14 @@ pub const ENTRY: Registered = Registered {
         count("fifo_batch", "requests of a batch", 16.0, 1.0),
         switch("front_merges", "may a piece go in front of a queued request? (0 or 1)", 1.0),
     ],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Single,
+        async_share: 1.0,
+        queues: true,
+        tells_disks: false,
+        decides: Decides::Order,
+        make,
+    },
 };
 
 fn make(parameters: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

@@ -18,11 +18,16 @@
 //! The fourth domain (16 tokens, batches of 1) is left out: the block layer sends flushes past the scheduler, and has no other
 //! kind. Forced writes are writes, where the kernel sends them past the scheduler. Trims are not merged.
 
-use super::{Choice, Cx, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, joins, time_ms};
+use super::{
+    Choice, Cx, Decides, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, joins, time_ms,
+};
 use crate::pool::merging::Side;
 use crate::pool::{Fifo, Pool, Rq, RqId};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::RequestKind;
+
+/// What makes it hold requests back.
+const REMEDY: &str = "smaller host.scheduler.kyber.read_depth and write_depth, or shorter latency targets, make it act";
 
 /// The registry line.
 pub const ENTRY: Registered = Registered {
@@ -39,7 +44,14 @@ pub const ENTRY: Registered = Registered {
         count("write_batch", "writes of a batch (kyber_batch_size)", 8.0, 1.0),
         count("trim_batch", "trims of a batch (kyber_batch_size)", 1.0, 1.0),
     ],
-    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Multi,
+        async_share: ASYNC_SHARE,
+        queues: true,
+        tells_disks: false,
+        decides: Decides::Depth { remedy: REMEDY },
+        make,
+    },
 };
 
 /// KYBER_ASYNC_PERCENT.

@@ -155,6 +155,20 @@ pub struct Setup {
     pub rotational: bool,
 }
 
+/// What a scheduler decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decides {
+    /// Nothing: requests go as they come.
+    Nothing,
+    /// The order of the queued requests.
+    Order,
+    /// How many requests of a kind are in the device. While none has to wait for that, only turns order the requests.
+    Depth {
+        /// What makes requests wait.
+        remedy: &'static str,
+    },
+}
+
 /// How a scheduler is made.
 #[derive(Clone, Copy)]
 pub struct Recipe {
@@ -167,6 +181,8 @@ pub struct Recipe {
     pub queues: bool,
     /// Whether it works otherwise on a disk than on flash. If not, [`Setup::rotational`] is always false.
     pub tells_disks: bool,
+    /// What it decides. The report warns of a run in which it decided nothing.
+    pub decides: Decides,
     /// Makes one.
     pub make: fn(&Parameters, &Setup) -> Box<dyn Scheduler>,
 }

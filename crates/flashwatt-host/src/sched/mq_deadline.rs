@@ -7,8 +7,8 @@
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count, switch,
-    time_ms,
+    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count,
+    switch, time_ms,
 };
 use crate::pool::{Pool, Rq, RqId};
 use flashwatt_base::units::Nanos;
@@ -28,7 +28,14 @@ pub const ENTRY: Registered = Registered {
     ],
     // Linux reserves no place: async_depth is nr_requests (dd_init_sched since 6.11 and the stable 6.1 of today). Before that
     // it was 3/4 of it, but it bounded each word of the tags' bit map, and a word has at most a quarter of the places.
-    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: true, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Multi,
+        async_share: 1.0,
+        queues: true,
+        tells_disks: false,
+        decides: Decides::Order,
+        make,
+    },
 };
 
 fn make(parameters: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

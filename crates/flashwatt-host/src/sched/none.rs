@@ -10,7 +10,9 @@
 //! batches of an eighth of the tags, at most eight (`sbq_calc_wake_batch`, lib/sbitmap.c), and a request that comes in between
 //! may take the tag first.
 
-use super::{Choice, Cx, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, joins};
+use super::{
+    Choice, Cx, Decides, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, joins,
+};
 use crate::pool::merging::Side;
 use crate::pool::{Fifo, RqId};
 
@@ -19,7 +21,14 @@ pub const ENTRY: Registered = Registered {
     name: "none",
     doc: "requests go to the device as they come; processes wait for a place in it (Linux blk-mq without a scheduler)",
     params: &[],
-    build: Recipe { generation: Generation::Multi, async_share: 1.0, queues: false, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Multi,
+        async_share: 1.0,
+        queues: false,
+        tells_disks: false,
+        decides: Decides::Nothing,
+        make,
+    },
 };
 
 fn make(_: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

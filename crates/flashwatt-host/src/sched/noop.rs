@@ -7,7 +7,9 @@
 //! fills the gap between the back of one request and the front of the newest one joins the former; the kernel tries both
 //! ends of the newest one first (`elv_merge`, block/elevator.c).
 
-use super::{Choice, Cx, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup};
+use super::{
+    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup,
+};
 use crate::pool::{Fifo, RqId};
 
 /// The registry line.
@@ -15,7 +17,14 @@ pub const ENTRY: Registered = Registered {
     name: "noop",
     doc: "first come, first served, with merging (Linux 2.6.32)",
     params: &[],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Single,
+        async_share: 1.0,
+        queues: true,
+        tells_disks: false,
+        decides: Decides::Nothing,
+        make,
+    },
 };
 
 fn make(_: &Parameters, _: &Setup) -> Box<dyn Scheduler> {

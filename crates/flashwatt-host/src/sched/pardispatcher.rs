@@ -11,7 +11,9 @@
 //! upwards only, so it ends at the region's highest request; with `wrap = 1` it goes on from the lowest one.
 
 use super::lists::Lists;
-use super::{Choice, Cx, Generation, Parameters, Recipe, Registered, Scheduler, Setup, count, switch, time_ms};
+use super::{
+    Choice, Cx, Decides, Generation, Parameters, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
+};
 use crate::pool::{Rq, RqId};
 use flashwatt_base::registry::Param;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
@@ -35,7 +37,14 @@ pub const ENTRY: Registered = Registered {
         time_ms("write_expire_ms", "a write older than this goes first in its region's turn", 5_000.0),
         switch("wrap", "may a turn go on from the region's lowest request? (0 or 1)", 0.0),
     ],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Single,
+        async_share: 1.0,
+        queues: true,
+        tells_disks: false,
+        decides: Decides::Order,
+        make,
+    },
 };
 
 fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {

@@ -6,6 +6,7 @@ use flashwatt_base::stats::Latency;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::energy::window::{Figures, Window};
 use flashwatt_core::kernel::Outcome;
+use flashwatt_host::sched::Decides;
 use flashwatt_host::settings::Host;
 use flashwatt_host::{DepthSeries, Hosted, KindFigures};
 
@@ -138,11 +139,10 @@ pub struct LongestWait {
 
 impl HostReport {
     /// The warning about a scheduler that decided nothing: its figures are those of another one.
-    pub(super) fn decided_nothing(&self) -> Option<String> {
-        const WITHOUT_CHOICE: [&str; 2] = ["none", "noop"];
+    pub(super) fn decided_nothing(&self, decides: Decides) -> Option<String> {
         let (name, depth) = (self.scheduler, &self.depth);
         let dispatched = self.read.dispatched + self.write.dispatched + self.other.dispatched;
-        if WITHOUT_CHOICE.contains(&name) || dispatched < 2 || depth.withheld_s > 0.0 || self.decisions.idle_waits > 0 {
+        if decides == Decides::Nothing || dispatched < 2 || depth.withheld_s > 0.0 || self.decisions.idle_waits > 0 {
             return None;
         }
         if depth.queued_mean == 0.0 {
@@ -152,11 +152,10 @@ impl HostReport {
                  processes, a smaller device.host_link.queue_depth)"
             ));
         }
-        (name == "kyber").then(|| {
-            "kyber held no request back: no kind of request used up its places in the drive, so that only its turns order the requests \
-             (smaller host.scheduler.kyber.read_depth and write_depth, or shorter latency targets, make it act)"
-                .to_string()
-        })
+        let Decides::Depth { remedy } = decides else { return None };
+        Some(format!(
+            "{name} held no request back: no kind of request used up its places in the drive, so that only its turns order the requests ({remedy})"
+        ))
     }
 
     /// The section of a window.

@@ -439,7 +439,10 @@ impl Report {
         warnings.extend(origins.as_deref().and_then(origins::others));
         let host_settings = config.host.iter();
         warnings.extend(host_settings.flat_map(|host| origins::unused_priorities(host, &workload.origins(), &outcome)));
-        warnings.extend(host.as_ref().and_then(|host| host.decided_nothing()).filter(|_| replay.is_none()));
+        let scheduled = config.host.iter().zip(&host);
+        let undecided =
+            scheduled.filter_map(|(host, figures)| figures.decided_nothing(host.scheduler.entry.build.decides));
+        warnings.extend(undecided.filter(|_| replay.is_none()));
         warnings.extend(fewer_than_asked(config, &outcome));
         warnings.extend(deeper_than_the_drive(config));
         warnings.extend(took_no_time(&counted, &done));

@@ -26,7 +26,7 @@
 use std::cmp::Reverse;
 
 use super::lists::Lists;
-use super::{Choice, Cx, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup};
+use super::{Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup};
 use crate::pool::{Pool, Rq, RqId};
 use flashwatt_base::registry::Param;
 use flashwatt_base::units::Nanos;
@@ -45,7 +45,14 @@ pub const ENTRY: Registered = Registered {
         jiffies("write_batch_expire_ms", "time of a batch that nobody waits for (HZ / 8)", 125.0),
         jiffies("antic_expire_ms", "longest wait for a process's next request; 0: none (HZ / 150)", 6.0),
     ],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: false, make },
+    build: Recipe {
+        generation: Generation::Single,
+        async_share: 1.0,
+        queues: true,
+        tells_disks: false,
+        decides: Decides::Order,
+        make,
+    },
 };
 
 /// A time among the parameters: the kernel counts whole jiffies.

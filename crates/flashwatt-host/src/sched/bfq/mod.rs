@@ -35,7 +35,7 @@ use rate::{Dispatch, Queueing, Rate};
 
 use super::seek::Seek;
 use super::{
-    Choice, Cx, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, switch, time_ms,
+    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, switch, time_ms,
 };
 use crate::pool::{Rq, RqId};
 use flashwatt_base::mem::FlatTable;
@@ -58,7 +58,14 @@ pub const ENTRY: Registered = Registered {
         switch("strict_guarantees", "one request in the device at a time, and always idle? (0 or 1)", 0.0),
         switch("low_latency", "raise the weights of queues that seem interactive? (0 or 1)", 1.0),
     ],
-    build: Recipe { generation: Generation::Multi, async_share: ASYNC_SHARE, queues: true, tells_disks: true, make },
+    build: Recipe {
+        generation: Generation::Multi,
+        async_share: ASYNC_SHARE,
+        queues: true,
+        tells_disks: true,
+        decides: Decides::Order,
+        make,
+    },
 };
 
 /// The places for requests that nobody waits for (bfq_update_depths).

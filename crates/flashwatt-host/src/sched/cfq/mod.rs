@@ -32,7 +32,8 @@ use turn::Turn;
 use super::fading::FadingMean;
 use super::seek::Seek;
 use super::{
-    Choice, Cx, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
+    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch,
+    time_ms,
 };
 use crate::pool::{Rq, RqId};
 use flashwatt_base::mem::FlatTable;
@@ -56,7 +57,14 @@ pub const ENTRY: Registered = Registered {
         time_ms("slice_idle_ms", "how long the device is kept idle for a queue (HZ / 125); 0: never", 8.0),
         switch("low_latency", "hold back requests that nobody waits for, idle for seeky queues? (0 or 1)", 1.0),
     ],
-    build: Recipe { generation: Generation::Single, async_share: 1.0, queues: true, tells_disks: true, make },
+    build: Recipe {
+        generation: Generation::Single,
+        async_share: 1.0,
+        queues: true,
+        tells_disks: true,
+        decides: Decides::Order,
+        make,
+    },
 };
 
 /// A level of priority above or below level 4 is worth this part of a slice (CFQ_SLICE_SCALE).
