@@ -286,7 +286,11 @@ def smaller(one: Experiment) -> Experiment:
     return replace(one, sets=tuple(sets))
 
 
-@pytest.mark.parametrize("case", LITTLE)
+OFTEN = ("park", "theory", "peers")
+"""The pages that `make test` looks at, too: a grid, lines and tables. The soak looks at all."""
+
+
+@pytest.mark.parametrize("case", LITTLE if "FLASHWATT_SOAK" in os.environ else OFTEN)
 def test_the_pages_of_the_papers(tmp_path: Path, case: str) -> None:
     name, experiments, terms = LITTLE[case]
     found = reproduce([smaller(one) for one in choose(experiments, name)], tmp_path, terms=terms)

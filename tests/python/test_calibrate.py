@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from conftest import Cli
 
 X25M = Path(__file__).parents[2] / "examples/calibrate/x25m.toml"
-SEEDS = range(1, 21) if "FLASHWATT_SOAK" in os.environ else range(1, 3)
+SEEDS = range(1, 21) if "FLASHWATT_SOAK" in os.environ else range(1, 2)
 NEAR = 0.03
 LITTLE = X25M.read_text().replace("[overrides]", "[overrides]\ndevice.logical_bytes = 1_000_000_000")
 """The energy of one write does not depend on the size of the drive, but the time to lay it out does."""

@@ -2,7 +2,7 @@
 //! channels, ways and switch delays (X21–X24), of page sizes (X26), series, edges, and the power budget. Numbers are
 //! published ones or of hand arithmetic, never of the engine.
 
-use crate::common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, write};
+use crate::common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, tier, write};
 use flashwatt::Error;
 use flashwatt::Report;
 use flashwatt::RunOptions;
@@ -325,7 +325,9 @@ const ENERGYSIM_BASE_W: f64 = (30.0 + 20.0 + 16.0 * 3.0) * 1e-3 * 3.3;
 /// the more of the busy time reads make up, the more.
 #[test]
 fn x23_energy_of_switch_delays() {
-    for ((name, limits), transfer) in X23_LIMITS.into_iter().flat_map(|case| [(case, "3"), (case, "\"operation\"")]) {
+    let every = if tier::soak().is_some() { 1 } else { 4 };
+    let cases = X23_LIMITS.into_iter().step_by(every);
+    for ((name, limits), transfer) in cases.flat_map(|case| [(case, "3"), (case, "\"operation\"")]) {
         let transfer_ma = format!("energy.nand.transfer_ma={transfer}");
         let reports = [(15, 41), (30, 82), (30, 123), (30, 164)].map(|(cs, ws)| {
             let delays =
@@ -530,7 +532,7 @@ fn too_many_bins_are_an_error() {
 /// A long warm-up fills no bins.
 #[test]
 fn a_warm_up_is_not_recorded() {
-    let sets = ["workload.uniform.requests=6", "workload.uniform.rate_per_s=2", "run.warmup.requests=5"];
+    let sets = ["workload.uniform.requests=52", "workload.uniform.rate_per_s=20", "run.warmup.requests=51"];
     let options = RunOptions { series_interval_ns: Some(200), ..RunOptions::default() };
     let config = preset("limit", &[&sets[..], &["device.blocks_per_plane=64"]].concat());
     let report = flashwatt::run(&config, &options, &mut |_| true).expect("it runs");

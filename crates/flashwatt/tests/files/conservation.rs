@@ -83,8 +83,9 @@ fn operations_leave_every_page_where_it_belongs() {
 #[test]
 fn long_files_and_a_full_disk_lose_nothing() {
     for entry in REGISTRY {
-        sent(entry, 60, 12 << 20, 20_000, 2);
-        sent(entry, 400, 3 << 20, 20_000, 3);
+        let operations = tier::size(6_000, 20_000) as u64;
+        sent(entry, 60, 12 << 20, operations, 2);
+        sent(entry, 400, 3 << 20, operations, 3);
     }
 }
 

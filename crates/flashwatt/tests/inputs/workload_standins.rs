@@ -221,7 +221,7 @@ fn trace_of(name: &str, requests: u64, file: &std::path::Path) {
 fn a_stand_in_of_a_trace_is_like_it() {
     let dir = directory("likeness");
     let (trace, file) = (dir.join("trace.csv"), dir.join("mine.toml"));
-    let requests = tier::size(8_000, 20_000).min(20_000) as u64; // the search takes as long as the trace is
+    let requests = tier::size(5_000, 20_000).min(20_000) as u64; // the search takes as long as the trace is
     trace_of("oltp", requests, &trace);
     let Workload::Trace(cfg) =
         load("", "t", &[format!("workload.trace.path={}", trace.display())]).expect("valid").workload
