@@ -262,17 +262,12 @@ impl<P: Probe> Device for Ssd<P> {
         if P::CAN_BE_CUT {
             self.settle_recovery(cx);
         }
-        if self.buffer_changed {
+        if self.buffer_changed | self.services.is_any() {
             cold_path();
-            self.settle_buffer(cx);
-        }
-        if !self.services.is_empty() {
-            cold_path();
-            self.settle_services(cx);
+            return self.settle_beside_requests(cx);
         }
         self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-        // Requests that waited for the recovery, or were held back, may have ended; the journal may have made entries urgent.
-        (P::CAN_BE_CUT || self.services.may_complete()) && (!cx.done.is_empty() || self.buffer_changed)
+        P::CAN_BE_CUT && !cx.done.is_empty() // requests that waited for the recovery
     }
 
     fn drain(&mut self, now: Nanos) {

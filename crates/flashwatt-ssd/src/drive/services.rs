@@ -68,6 +68,9 @@ macro_rules! services {
             /// A request has come.
             #[inline(always)]
             pub fn request_came(&mut self) {
+                if !self.is_any {
+                    return; // one question for all
+                }
                 $(if let Some(service) = &mut self.$name {
                     service.request_came();
                 })*
@@ -151,33 +154,35 @@ services! {
 }
 
 impl Services {
-    /// Whether one must be looked after at the end of an instant.
+    /// Whether there is one.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        !self.is_any
+    pub fn is_any(&self) -> bool {
+        self.is_any
     }
 
     /// Whether requests may complete, or the write buffer may change, while they are looked after.
     #[inline(always)]
-    pub fn may_complete(&self) -> bool {
+    fn may_complete(&self) -> bool {
         self.complete
     }
 }
 
 impl<P: Probe> Ssd<P> {
-    /// Looks after the services at the end of an instant.
+    /// The end of an instant in which the write buffer changed, or of a drive with services. Returns whether requests may have ended that
+    /// waited or were held back, or the journal has made entries urgent: then there is more to do in this instant.
     #[inline(never)]
-    pub(super) fn settle_services(&mut self, cx: &mut Cx) {
-        Services::settle(self, cx);
-        if !self.services.settle_again {
-            return;
+    pub(super) fn settle_beside_requests(&mut self, cx: &mut Cx) -> bool {
+        if self.buffer_changed {
+            self.settle_buffer(cx);
         }
+        Services::settle(self, cx);
         loop {
             self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-            if !Services::settle_again(self, cx) {
-                return;
+            if !self.services.settle_again || !Services::settle_again(self, cx) {
+                break;
             }
         }
+        (P::CAN_BE_CUT || self.services.may_complete()) && (!cx.done.is_empty() || self.buffer_changed)
     }
 
     /// The time of an event of a service has come.
