@@ -176,11 +176,11 @@ impl<P: Probe> Ssd<P> {
             self.settle_buffer(cx);
         }
         Services::settle(self, cx);
-        loop {
-            self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
-            if !self.services.settle_again || !Services::settle_again(self, cx) {
-                break;
-            }
+        self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash);
+        let mut goes_on = self.services.settle_again;
+        while goes_on {
+            goes_on = Services::settle_again(self, cx);
+            self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash); // what they have planned
         }
         (P::CAN_BE_CUT || self.services.may_complete()) && (!cx.done.is_empty() || self.buffer_changed)
     }
