@@ -18,8 +18,8 @@ impl<W: Workload, D: Device> Sim<W, D> {
     }
 
     /// Simulates up to and including a time. Stops earlier, after an instant at which `stop` returns true.
-    #[inline]
-    pub fn advance(&mut self, until: Nanos, mut stop: impl FnMut(&W) -> bool) -> Result<(), End> {
+    // `stop` is no type parameter: the loop, with all of the device in it, would be compiled for each.
+    pub fn advance(&mut self, until: Nanos, stop: &mut dyn FnMut(&W) -> bool) -> Result<(), End> {
         if until > self.agenda.horizon() {
             return Err(End::Failed(self.beyond_time("advance", until).into()));
         }

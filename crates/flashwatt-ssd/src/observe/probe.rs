@@ -164,6 +164,78 @@ impl Probe for Recording {
     type Recorder = Option<Box<Series>>;
 }
 
+/// Passes every event to the observer, if there is one.
+impl<P: Probe> Probe for Option<P> {
+    type Recorder = P::Recorder;
+
+    const CAN_BE_CUT: bool = P::CAN_BE_CUT;
+
+    #[inline(always)]
+    fn planned(&mut self, purpose: Purpose, firmware: &Firmware) {
+        if let Some(probe) = self {
+            probe.planned(purpose, firmware);
+        }
+    }
+
+    #[inline(always)]
+    fn buffer(&mut self, now: Nanos, event: &BufferEvent) {
+        if let Some(probe) = self {
+            probe.buffer(now, event);
+        }
+    }
+
+    fn taken_back(&mut self, entry: EntryId, lpn: Lpn, version: u64) {
+        if let Some(probe) = self {
+            probe.taken_back(entry, lpn, version);
+        }
+    }
+
+    fn at_rest(&mut self, firmware: &Firmware, array: &Array) {
+        if let Some(probe) = self {
+            probe.at_rest(firmware, array);
+        }
+    }
+
+    #[inline(always)]
+    fn op_ended(&mut self, record: &OpRecord) {
+        if let Some(probe) = self {
+            probe.op_ended(record);
+        }
+    }
+
+    #[inline(always)]
+    fn request_ended(&mut self, record: &RequestRecord) {
+        if let Some(probe) = self {
+            probe.request_ended(record);
+        }
+    }
+
+    #[inline(always)]
+    fn mapped(&mut self, now: Nanos, accesses: u32) {
+        if let Some(probe) = self {
+            probe.mapped(now, accesses);
+        }
+    }
+
+    fn restarted(&mut self, now: Nanos) {
+        if let Some(probe) = self {
+            probe.restarted(now);
+        }
+    }
+
+    fn drains(&mut self, now: Nanos) {
+        if let Some(probe) = self {
+            probe.drains(now);
+        }
+    }
+
+    fn finish(&mut self, now: Nanos) {
+        if let Some(probe) = self {
+            probe.finish(now);
+        }
+    }
+}
+
 /// Passes every event to both observers.
 impl<A: Probe, B: Probe> Probe for (A, B) {
     type Recorder = Option<Box<Series>>;

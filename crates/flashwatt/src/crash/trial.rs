@@ -88,7 +88,7 @@ impl<W: Workload, D: PoweredDevice> Powered<W, D> {
     /// # Errors
     /// As [`Self::step`].
     pub fn advance(&mut self, until_ns: Nanos) -> Result<(), Error> {
-        self.sim.advance(until_ns, |_| false).map_err(fault)
+        self.sim.advance(until_ns, &mut |_| false).map_err(fault)
     }
 
     /// The time in ns.

@@ -213,7 +213,7 @@ impl Drive {
     /// As [`Self::advance`].
     pub fn advance_into(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
         self.is_to_come("until_ns", until_ns)?;
-        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, |_| false));
+        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, &mut |_| false));
         self.take_done(went_on, done)
     }
 
@@ -234,7 +234,7 @@ impl Drive {
             instants = instants.wrapping_add(1);
             instants.is_multiple_of(INSTANTS_UNWATCHED) && stop()
         };
-        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, |_| stops()));
+        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, &mut |_| stops()));
         self.take_done(went_on, done)
     }
 
@@ -245,7 +245,7 @@ impl Drive {
     /// As [`Self::advance`].
     pub fn advance_to_done(&mut self, until_ns: Nanos, done: &mut Vec<Done>) -> Result<(), Error> {
         self.is_to_come("until_ns", until_ns)?;
-        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, |inbox| !inbox.done.is_empty()));
+        let went_on = each!(&mut self.sim, sim => sim.advance(until_ns, &mut |inbox| !inbox.done.is_empty()));
         self.take_done(went_on, done)
     }
 

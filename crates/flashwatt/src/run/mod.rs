@@ -1,5 +1,6 @@
 //! One run, from a configuration to a report.
 
+use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use flashwatt_core::connector::{Request, RequestSink, Workload};
 use flashwatt_core::kernel::{End, Outcome, Sim};
 use flashwatt_files::Image;
 use flashwatt_host::BlockLayer;
+use flashwatt_ssd::observe::check::Shadow;
 use flashwatt_ssd::observe::probe::OpLog;
 pub use flashwatt_ssd::observe::probe::Recording;
 use flashwatt_workload as workload;
@@ -135,6 +137,9 @@ fn run_workload(
     }
 }
 
+/// What observes a drive under the shadow check, or with an operation log: one type for both, since the engine is compiled for each.
+type Watching = (Option<Shadow>, Option<OpLog<BufWriter<File>>>);
+
 /// As [`run_workload`], on an SSD, with or without an operation log.
 fn run_ssd(
     config: &Config,
@@ -147,13 +152,18 @@ fn run_ssd(
     let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();
     let drive = StartState::holding(config, image, progress)?;
     begins(config, workload, progress);
-    let Some(log) = log else {
-        if options.series().is_some() || options.check {
-            return drive.run_checked(config, options, workload, Recording, progress).map(|(report, _)| report);
+    let shadow = options.check.then(|| drive.shadow());
+    match log {
+        Some(log) => logged(drive, config, options, workload, (shadow, log), progress),
+        None if shadow.is_some() => {
+            let watching: Watching = (shadow, None);
+            drive.run(config, options, workload, watching, progress).map(|(report, _)| report)
         }
-        return drive.run(config, options, workload, (), progress).map(|(report, ())| report);
-    };
-    logged(drive, config, options, workload, log, progress)
+        None if options.series().is_some() => {
+            drive.run(config, options, workload, Recording, progress).map(|(report, _)| report)
+        }
+        None => drive.run(config, options, workload, (), progress).map(|(report, ())| report),
+    }
 }
 
 /// Reports the start of the simulation; an interrupt is then noticed soon.
@@ -215,12 +225,13 @@ fn logged(
     config: &Config,
     options: &RunOptions,
     workload: &mut dyn Workload,
-    file: Aside,
+    (shadow, file): (Option<Shadow>, Aside),
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let log = OpLog::new(BufWriter::new(file.file()?));
-    let (mut report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
-    let written = log.take_error().map_or(Ok(()), |source| Err(file.error(source)));
+    let watching: Watching = (shadow, Some(OpLog::new(BufWriter::new(file.file()?))));
+    let (mut report, (_, mut log)) = drive.run(config, options, workload, watching, progress)?;
+    let fault = log.as_mut().and_then(OpLog::take_error);
+    let written = fault.map_or(Ok(()), |source| Err(file.error(source)));
     drop(log);
     keep(&mut report, "operation log", written.and_then(|()| file.commit()));
     Ok(report)

@@ -255,6 +255,11 @@ impl StartState {
         Ok(())
     }
 
+    /// The shadow of this drive, which checks its run.
+    pub(super) fn shadow(&self) -> Shadow {
+        Shadow::new(&self.geometry, &self.firmware)
+    }
+
     /// As [`Self::run`], under the shadow check if the options ask for it.
     ///
     /// # Errors
@@ -270,7 +275,7 @@ impl StartState {
         if !options.check {
             return self.run(config, options, workload, probe, progress);
         }
-        let shadow = Shadow::new(&self.geometry, &self.firmware);
+        let shadow = self.shadow();
         let (report, (_, probe)) = self.run(config, options, workload, (shadow, probe), progress)?;
         Ok((report, probe))
     }

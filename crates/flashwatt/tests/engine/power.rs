@@ -2,7 +2,9 @@
 //! channels, ways and switch delays (X21–X24), of page sizes (X26), series, edges, and the power budget. Numbers are
 //! published ones or of hand arithmetic, never of the engine.
 
-use crate::common::{PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, tier, write};
+use crate::common::{
+    PAGE, PRESETS, US, assert_close, assert_within, mixed, play, preset, run_own, run_plain, tier, write,
+};
 use flashwatt::Error;
 use flashwatt::Report;
 use flashwatt::RunOptions;
