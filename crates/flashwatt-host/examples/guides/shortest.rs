@@ -15,6 +15,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: true,
         tells_disks: false,
+        tick_ns: 1,
         decides: Decides::Order,
         make,
     },

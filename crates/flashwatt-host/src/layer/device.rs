@@ -75,10 +75,13 @@ impl<D: Device> BlockLayer<D> {
     /// Gives the device what it can take.
     #[inline(always)]
     fn dispatch(&mut self, cx: &mut Cx) {
-        if !self.queue.is_shut(cx.agenda.now()) {
-            self.give(cx);
+        if self.queue.takes_run() {
+            if !self.queue.is_shut(cx.agenda.now()) {
+                self.give(cx);
+            }
+            self.queue.has_run();
         }
-        self.queue.settle_last();
+        self.queue.settle_newest();
         self.set_timer(cx);
     }
 
@@ -125,6 +128,7 @@ impl<D: Device> BlockLayer<D> {
             }
             // An end makes no request, so there is nothing to dispatch behind the last one if nothing is queued.
             if at == cx.done.len() && self.queue.is_busy() {
+                self.queue.run();
                 self.dispatch_and_let_in(cx);
             }
         }
@@ -171,6 +175,9 @@ impl<D: Device> Device for BlockLayer<D> {
             self.device.submit(inner, request, cx);
         } else if self.queue.submit(tag, request, cx.agenda.now()) {
             self.dispatch(cx);
+            if self.queue.has_woken() {
+                self.dispatch_and_let_in(cx);
+            }
         } else {
             return cx.done.push(Completion { tag, status: Status::OutOfRange });
         }
@@ -190,6 +197,7 @@ impl<D: Device> Device for BlockLayer<D> {
         if seat == self.seat {
             self.timer_ns = None;
             self.queue.wake_ns = None;
+            self.queue.run();
             self.dispatch(cx);
         } else if !self.device.event(seat, cx) {
             return false;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::settings::Host;
 use crate::pool::{Pool, RqId};
 use crate::sched::Generation;
+use flashwatt_base::units::Nanos;
 
 /// How many requests there may be, and how many there are.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(super) struct Places {
     /// Of requests that nobody waits for, and of those that somebody waits for.
     most_of: [u32; 2],
     taken: [u32; 2],
+    /// Linux 2.6.32: who goes on when a class is full.
+    batches: Option<Batches>,
 }
 
 impl Places {
@@ -21,24 +24,29 @@ impl Places {
         let recipe = &settings.scheduler.entry.build;
         let requests = settings.nr_requests;
         match recipe.generation {
-            Generation::Single => Places { most: u32::MAX, most_of: [requests, requests], taken: [0, 0] },
+            Generation::Single => {
+                let batches = Some(Batches::new(recipe.tick_ns));
+                Places { most: u32::MAX, most_of: [requests, requests], taken: [0, 0], batches }
+            }
             Generation::Multi => {
                 let asynchronous = ((f64::from(requests) * recipe.async_share) as u32).max(1);
-                Places { most: requests, most_of: [asynchronous, requests], taken: [0, 0] }
+                Places { most: requests, most_of: [asynchronous, requests], taken: [0, 0], batches: None }
             }
         }
     }
 
-    /// Whether fewer requests than these, of whatever class, can leave a further one without a place.
+    /// Whether fewer requests than these, of whatever class, can leave a further one without a place at once.
     pub fn bind_within(&self, requests: u32) -> bool {
-        requests > self.most.min(self.most_of[0]).min(self.most_of[1])
+        let least = self.most.min(self.most_of[0]).min(self.most_of[1]);
+        requests > least - u32::from(self.batches.is_some())
     }
 
-    /// Whether a request of this class finds a place.
+    /// Whether a request of this class finds a place. Linux 2.6.32: one that leaves a further place free.
     #[inline(always)]
     pub fn any_for(&self, is_sync: bool) -> bool {
+        let class = usize::from(is_sync);
         self.taken[0] + self.taken[1] < self.most
-            && self.taken[usize::from(is_sync)] < self.most_of[usize::from(is_sync)]
+            && self.taken[class] + u32::from(self.batches.is_some()) < self.most_of[class]
     }
 
     #[inline(always)]
@@ -46,9 +54,93 @@ impl Places {
         self.taken[usize::from(is_sync)] += 1;
     }
 
+    /// Takes a place for a process, if it finds one. `let_in`: whether the scheduler lets it in.
     #[inline(always)]
-    pub fn free(&mut self, is_sync: bool) {
-        self.taken[usize::from(is_sync)] -= 1;
+    pub fn claim(&mut self, process: u16, is_sync: bool, now: Nanos, let_in: impl FnOnce() -> bool) -> bool {
+        let finds = self.any_for(is_sync) || self.claim_last(process, usize::from(is_sync), now, let_in);
+        self.taken[usize::from(is_sync)] += u32::from(finds);
+        finds
+    }
+
+    /// The last place, and those beyond it (get_request).
+    #[cold]
+    fn claim_last(&mut self, process: u16, class: usize, now: Nanos, let_in: impl FnOnce() -> bool) -> bool {
+        let Some(batches) = &mut self.batches else { return false };
+        if !std::mem::replace(&mut batches.is_full[class], true) {
+            batches.begin(process, now);
+        } else if !let_in() && !batches.is_open(process, now) {
+            return false;
+        }
+        let most = self.most_of[class];
+        let finds = self.taken[class] < most + most / 2;
+        if finds {
+            batches.use_one(process, now);
+        }
+        finds
+    }
+
+    /// A process that has waited may take a batch of places (get_request_wait).
+    pub fn has_waited(&mut self, process: u16, now: Nanos) {
+        if let Some(batches) = &mut self.batches {
+            batches.begin(process, now);
+        }
+    }
+
+    /// A request leaves its place. Returns whether one that waits for a place of its class is woken for it, of Linux 2.6.32.
+    #[inline(always)]
+    pub fn free(&mut self, is_sync: bool) -> bool {
+        let class = usize::from(is_sync);
+        self.taken[class] -= 1;
+        let Some(batches) = &mut self.batches else { return false };
+        let is_free = self.taken[class] < self.most_of[class];
+        batches.is_full[class] &= !is_free;
+        is_free
+    }
+}
+
+/// Places that a process may take of a full class (BLK_BATCH_REQ), and the ns in which it may; the first one also later
+/// (BLK_BATCH_TIME).
+const BATCH: u32 = 32;
+const BATCH_NS: Nanos = 20_000_000;
+
+/// Who may take places of a full class: a process that took the last one, and one that has waited, may go on for a while, to half
+/// as much again as there are places (ioc_batching).
+#[derive(Debug)]
+struct Batches {
+    tick_ns: Nanos,
+    /// By class: no place has become free since the last one was taken.
+    is_full: [bool; 2],
+    /// By process: places that are left to it, and since which tick.
+    of: Vec<(u32, u64)>,
+}
+
+impl Batches {
+    fn new(tick_ns: Nanos) -> Self {
+        Batches { tick_ns, is_full: [false; 2], of: Vec::new() }
+    }
+
+    fn is_open(&self, process: u16, now: Nanos) -> bool {
+        let &(left, since) = self.of.get(usize::from(process)).unwrap_or(&(0, 0));
+        left == BATCH || (left > 0 && now / self.tick_ns < since + BATCH_NS / self.tick_ns)
+    }
+
+    fn begin(&mut self, process: u16, now: Nanos) {
+        if self.is_open(process, now) {
+            return;
+        }
+        let at = usize::from(process);
+        if at >= self.of.len() {
+            self.of.resize(at + 1, (0, 0));
+        }
+        self.of[at] = (BATCH, now / self.tick_ns);
+    }
+
+    fn use_one(&mut self, process: u16, now: Nanos) {
+        if self.is_open(process, now)
+            && let Some((left, _)) = self.of.get_mut(usize::from(process))
+        {
+            *left -= 1;
+        }
     }
 }
 
@@ -59,8 +151,8 @@ impl Places {
 ///
 /// - Today (6.1): all wait for tags in one order (`blk_mq_get_tag`, block/blk-mq-tag.c; `sbq_wake_up`, lib/sbitmap.c).
 /// - 2.6.32: each class has its own places and its own line (`get_request_wait` sleeps in `rl->wait[is_sync]`, and
-///   `freed_request` wakes that of its class; block/blk-core.c). No process waits for a place that the other class took, so
-///   that one order of both is the order of each.
+///   `freed_request` wakes that of its class; block/blk-core.c). A process that was woken sends what it has, until it finds no
+///   place; then it waits behind the others.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     /// By class: those that wait, in the order in which they began to, with a number that grows from one to the next of
@@ -68,6 +160,9 @@ pub(super) struct Waiters {
     order: [VecDeque<(u64, u16)>; 2],
     /// The number of the next one that begins to wait.
     began: u64,
+    /// Processes that were woken, in that order; and whether the first one has sent a piece since.
+    awake: VecDeque<u16>,
+    goes_on: bool,
     /// The pieces of each process, by its number.
     pieces: Vec<VecDeque<RqId>>,
 }
@@ -76,7 +171,51 @@ impl Waiters {
     /// Whether nobody waits.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.order.iter().all(VecDeque::is_empty)
+        self.order.iter().all(VecDeque::is_empty) && self.awake.is_empty()
+    }
+
+    /// Whether a process was woken and has not waited again.
+    #[inline(always)]
+    pub fn any_awake(&self) -> bool {
+        !self.awake.is_empty()
+    }
+
+    /// Wakes the process that has waited longest for a place of this class.
+    pub fn wake(&mut self, is_sync: bool) {
+        let first = self.order[usize::from(is_sync)].pop_front();
+        self.awake.extend(first.map(|(_, process)| process));
+    }
+
+    /// The next piece of the process that was woken first, and whether it has sent one since.
+    pub fn next_awake(&mut self) -> Option<(RqId, bool)> {
+        loop {
+            let &process = self.awake.front()?;
+            match self.next_of(process) {
+                Some(id) => return Some((id, std::mem::replace(&mut self.goes_on, true))),
+                None => self.fall_asleep(),
+            }
+        }
+    }
+
+    /// The process that was woken first has sent its next piece.
+    pub fn sent(&mut self) {
+        if let Some(&process) = self.awake.front() {
+            self.take_of(process);
+        }
+    }
+
+    /// The process that was woken first has nothing more to send, or waits again.
+    fn fall_asleep(&mut self) {
+        self.awake.pop_front();
+        self.goes_on = false;
+    }
+
+    /// The process that was woken first has found no place for its next piece: it waits behind the others.
+    pub fn wait_again(&mut self, pool: &Pool) {
+        if let Some(&process) = self.awake.front() {
+            self.put_back(process, pool);
+        }
+        self.fall_asleep();
     }
 
     /// Whether a process waits.

@@ -33,6 +33,16 @@ impl Fifo {
         (self.last != NONE).then_some(RqId(self.last))
     }
 
+    /// The request behind one that is in the list.
+    pub fn after(self, id: RqId, pool: &Pool) -> Option<RqId> {
+        Some(pool[id].after).filter(|&after| after != NONE).map(RqId)
+    }
+
+    /// The request before one that is in the list.
+    pub fn before(self, id: RqId, pool: &Pool) -> Option<RqId> {
+        Some(pool[id].before).filter(|&before| before != NONE).map(RqId)
+    }
+
     /// Puts a request at the end.
     #[inline(always)]
     pub fn push(&mut self, id: RqId, pool: &mut Pool) {
@@ -163,6 +173,11 @@ impl Sorted {
     /// The first request at a sector or behind it.
     pub fn at_or_after(&self, sector: u64) -> Option<RqId> {
         self.at(self.before_sector(sector))
+    }
+
+    /// The first request that begins at this sector.
+    pub fn beginning_at(&self, sector: u64) -> Option<RqId> {
+        self.requests.get(self.before_sector(sector)).filter(|&&(first, _)| first == sector).map(|&(_, id)| id)
     }
 
     /// The requests before and after one that was added with sector `first`.

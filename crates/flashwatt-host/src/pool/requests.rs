@@ -49,6 +49,8 @@ pub struct Rq {
     joined: (u32, u32),
     /// Whether the index of ends knows it.
     pub(crate) is_indexed: bool,
+    /// A piece would have made it too long: no other one joins it (REQ_NOMERGE).
+    pub(crate) is_closed: bool,
 }
 
 impl Rq {
@@ -73,6 +75,7 @@ impl Rq {
             tag,
             joined: (NONE, NONE),
             is_indexed: false,
+            is_closed: false,
         }
     }
 

@@ -4,19 +4,16 @@
 //! over `writes_starved` times. It begins with the oldest request if that has expired, or if no request lies above the last
 //! one; else it goes on from there.
 //!
-//! Deviations: times in ns, where the kernel has jiffies (HZ = 1000). A request that expires at this instant has expired;
-//! the kernel waits for the next jiffy. A request that begins where a queued one of its direction begins is queued, too; the
-//! kernel gives the older one to the device at once (`deadline_add_rq_rb`). A piece that touches two requests joins the lower
-//! one first; the kernel first tries the one that was added or grew last (`elv_merge`). That shows only where both together are
-//! too long for one request.
+//! All times are in jiffies of 1 ms (HZ = 1000), as in the kernel: a request has expired in the jiffy after its last one. Of two
+//! requests of a direction that begin at one sector the older goes to the driver at once, as soon as that asks.
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch,
-    time_ms,
+    Choice, Cx, Decides, Generation, Given, JIFFY_NS, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count,
+    switch, time_ms,
 };
+use crate::pool::merging::Side;
 use crate::pool::{Pool, Rq, RqId};
-use flashwatt_base::units::Nanos;
 
 /// The registry line.
 pub const ENTRY: Registered = Registered {
@@ -34,6 +31,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: true,
         tells_disks: false,
+        tick_ns: JIFFY_NS,
         decides: Decides::Order,
         make,
     },
@@ -41,7 +39,7 @@ pub const ENTRY: Registered = Registered {
 
 fn make(parameters: &Parameters, _: &Setup) -> Box<dyn Scheduler> {
     Box::new(Deadline {
-        expire_ns: [parameters.ms("read_expire_ms"), parameters.ms("write_expire_ms")],
+        expire: ["read_expire_ms", "write_expire_ms"].map(|name| parameters.ms(name).div_ceil(JIFFY_NS)),
         writes_starved: parameters.count("writes_starved"),
         fifo_batch: parameters.count("fifo_batch"),
         front_merges: parameters.is_on("front_merges"),
@@ -56,8 +54,8 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 
 struct Deadline {
-    /// Of reads and of writes.
-    expire_ns: [Nanos; 2],
+    /// Of reads and of writes, in jiffies.
+    expire: [u64; 2],
     writes_starved: u64,
     fifo_batch: u64,
     front_merges: bool,
@@ -94,11 +92,20 @@ impl Deadline {
     /// The first request of a new batch.
     fn begin(&self, direction: usize, cx: &mut Cx) -> Option<RqId> {
         let lists = &self.lists[direction];
-        let expired = lists.expired(cx.now, cx.pool);
+        let last_jiffy_ns = (cx.now / JIFFY_NS * JIFFY_NS).checked_sub(1);
+        let expired = last_jiffy_ns.and_then(|ns| lists.expired(ns, cx.pool));
         cx.counters.batches += 1;
         cx.counters.expired += u64::from(expired.is_some());
         let above = self.next.filter(|&next| self::direction(&cx.pool[next]) == direction);
         expired.or(above).or(lists.fifo.first())
+    }
+
+    /// The request that begins at this sector goes to the driver at once, since another one is going to begin there.
+    fn make_way(&mut self, direction: usize, first: u64, cx: &mut Cx) {
+        if let Some(older) = self.lists[direction].sorted.beginning_at(first) {
+            self.take(older, cx.pool);
+            cx.give_at_once(older, Given::Last);
+        }
     }
 
     fn take(&mut self, id: RqId, pool: &mut Pool) {
@@ -110,18 +117,29 @@ impl Deadline {
 
 impl Scheduler for Deadline {
     fn merging(&self) -> Merging {
-        let front = if self.front_merges { Front::Any } else { Front::Last };
-        Merging::Ends { front, joins_neighbours: true }
+        Merging::Asked
+    }
+
+    fn front(&self, piece: &Rq, _pool: &Pool) -> Option<RqId> {
+        if self.front_merges { self.lists[direction(piece)].sorted.beginning_at(piece.end()) } else { None }
+    }
+
+    fn neighbour(&self, id: RqId, side: Side, pool: &Pool) -> Option<RqId> {
+        self.lists[direction(&pool[id])].beside(id, side, pool)
     }
 
     fn add(&mut self, id: RqId, cx: &mut Cx) {
         let direction = direction(&cx.pool[id]);
-        cx.pool[id].expires_ns = cx.now + self.expire_ns[direction];
+        let jiffy = cx.now / JIFFY_NS;
+        cx.pool[id].expires_ns = (jiffy + self.expire[direction]) * JIFFY_NS;
+        self.make_way(direction, cx.pool[id].first, cx);
         self.lists[direction].add(id, cx.pool);
     }
 
     fn grown(&mut self, id: RqId, first: u64, cx: &mut Cx) {
-        self.lists[direction(&cx.pool[id])].moved(id, first, cx.pool);
+        let direction = direction(&cx.pool[id]);
+        self.make_way(direction, cx.pool[id].first, cx);
+        self.lists[direction].moved(id, first, cx.pool);
     }
 
     fn absorbed(&mut self, id: RqId, into: RqId, cx: &mut Cx) {

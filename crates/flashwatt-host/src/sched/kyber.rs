@@ -49,6 +49,7 @@ pub const ENTRY: Registered = Registered {
         async_share: ASYNC_SHARE,
         queues: true,
         tells_disks: false,
+        tick_ns: 1,
         decides: Decides::Depth { remedy: REMEDY },
         make,
     },
@@ -250,7 +251,7 @@ impl Scheduler for Kyber {
         let piece = &cx.pool[piece];
         let fifo = self.domains[domain(piece)].processes.get(usize::from(piece.process))?;
         let mut newest = fifo.newest_first(cx.pool).take(MERGE_LOOKS);
-        newest.find_map(|id| joins(&cx.pool[id], piece, cx.max_sectors).map(|side| (id, side)))
+        newest.find_map(|id| joins(&cx.pool[id], piece, true).map(|side| (id, side)))
     }
 
     fn add(&mut self, id: RqId, cx: &mut Cx) {

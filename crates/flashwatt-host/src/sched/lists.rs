@@ -1,5 +1,6 @@
 //! What every deadline scheduler keeps for a direction: its requests by age and by sector.
 
+use crate::pool::merging::Side;
 use crate::pool::{Fifo, Pool, RqId, Sorted};
 use flashwatt_base::units::Nanos;
 
@@ -31,6 +32,14 @@ impl Lists {
     pub fn moved(&mut self, id: RqId, first: u64, pool: &Pool) {
         self.sorted.remove(first, id);
         self.sorted.insert(pool[id].first, id);
+    }
+
+    /// The request beside one of these by sector.
+    pub fn beside(&self, id: RqId, side: Side, pool: &Pool) -> Option<RqId> {
+        match side {
+            Side::Back => self.sorted.after(pool[id].first, id),
+            Side::Front => self.sorted.before(pool[id].first, id),
+        }
     }
 
     /// `id` becomes a part of `into`, which takes over the earlier deadline and its place by age.

@@ -20,7 +20,7 @@ pub use crate::pool::merging::joins;
 pub trait Scheduler: Send {
     /// Which queued requests a new piece may join.
     fn merging(&self) -> Merging {
-        Merging::Ends { front: Front::Any, joins_neighbours: true }
+        Merging::Ends { fronts: true }
     }
 
     /// Whether a piece, which continues a queued request, may join it.
@@ -28,9 +28,25 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// The request that a piece joins, for [`Merging::Own`]. The piece is in the pool and not queued.
+    /// The request that a piece joins if both together are not too long, for [`Merging::Own`]. The piece is in the pool and not
+    /// queued.
     fn find(&self, _piece: RqId, _cx: &Cx) -> Option<(RqId, Side)> {
         None
+    }
+
+    /// The queued request that begins where this piece ends, for [`Merging::Asked`]. Whether they can be one is seen to by the caller.
+    fn front(&self, _piece: &Rq, _pool: &Pool) -> Option<RqId> {
+        None
+    }
+
+    /// The request beside a queued one in the list where the scheduler looks for one that touches it, for [`Merging::Asked`].
+    fn neighbour(&self, _id: RqId, _side: Side, _pool: &Pool) -> Option<RqId> {
+        None
+    }
+
+    /// Whether a process gets a place in a full queue, because its next request is waited for.
+    fn lets_in(&self, _process: u16, _is_sync: bool) -> bool {
+        false
     }
 
     /// A request enters the queue.
@@ -39,11 +55,17 @@ pub trait Scheduler: Send {
     /// A queued request has grown. It began at sector `first` before.
     fn grown(&mut self, _id: RqId, _first: u64, _cx: &mut Cx) {}
 
-    /// A queued request is taken away: it has become a part of `into`, which grows at the same time.
+    /// A queued request is taken away: it becomes a part of `into`, which it touches and which grows afterwards.
     fn absorbed(&mut self, id: RqId, into: RqId, cx: &mut Cx);
 
     /// The next request for the device, which has room for it.
     fn next(&mut self, cx: &mut Cx) -> Choice;
+
+    /// A request that was [given at once](Cx::give_at_once) goes to the driver now.
+    fn activated(&mut self, _id: RqId, _cx: &mut Cx) {}
+
+    /// The queue has been run since the scheduler [asked for it](Cx::runs).
+    fn has_run(&mut self) {}
 
     /// A request has ended in the device.
     fn ended(&mut self, _id: RqId, _cx: &mut Cx) {}
@@ -88,22 +110,48 @@ pub struct Cx<'a> {
     /// The instant at which [`Scheduler::next`] gives none, if the scheduler says so: the queue does not ask it then. Only the
     /// time of a run may depend on it.
     pub closed_ns: &'a mut Option<Nanos>,
+    /// Set by a scheduler that wants to be asked at once, though what happened to it is nothing for which a queue is run. Not for
+    /// [`Scheduler::next`] and [`Scheduler::ended`].
+    pub runs: &'a mut bool,
+    /// When [`Scheduler::next`] is called though nothing else happens; each of its answers replaces it.
+    pub wake_ns: &'a mut Option<Nanos>,
+    /// Requests that were given at once, and how.
+    pub given: &'a mut Vec<(RqId, Given)>,
     /// Requests inside the device.
     pub in_device: u32,
     /// Longest request to the device in sectors.
     pub max_sectors: u64,
 }
 
-/// Which queued requests a new piece may join.
+impl Cx<'_> {
+    /// A request leaves the scheduler now, though nobody asks for one: it goes before all that stay, the next time that the queue is
+    /// run. It cannot be joined any more.
+    pub fn give_at_once(&mut self, id: RqId, how: Given) {
+        self.given.push((id, how));
+    }
+}
+
+/// The place of a request that was given at once, among others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// Behind them (elv_dispatch_add_tail).
+    Last,
+    /// By sector, upwards from where the driver is (elv_dispatch_sort).
+    BySector,
+}
+
+/// Which queued requests a new piece may join. First of all, but for [`Merging::Own`], it is the one that grew last, at both ends; if
+/// that has left, the first one that came since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Merging {
-    /// Any that ends where the piece begins; at their other end those that `front` says.
+    /// Any that ends where the piece begins, and with `fronts` any that begins where it ends. Two requests that touch become one.
     Ends {
-        /// Which requests grow at their front.
-        front: Front,
-        /// Whether two queued requests become one when a piece fills the gap between them.
-        joins_neighbours: bool,
+        /// Whether requests grow at their front.
+        fronts: bool,
     },
+    /// Any that ends where the piece begins, and the one that [`Scheduler::front`] gives. A request that has grown and the one that
+    /// [`Scheduler::neighbour`] gives become one if they touch.
+    Asked,
     /// Those that [`Scheduler::find`] gives.
     Own,
 }
@@ -117,19 +165,6 @@ pub enum Passing {
     Asked,
     /// The scheduler has no state that they would change.
     Unseen,
-}
-
-/// Which queued requests grow at their front.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Front {
-    /// The one that was added or grew last.
-    Last,
-    /// The one that was added or grew last, and any write that somebody waits for.
-    LastOrSyncWrite,
-    /// Any.
-    Any,
-    /// None.
-    Never,
 }
 
 /// The block layer that a scheduler was written for. It decides defaults of `[host]`.
@@ -153,6 +188,8 @@ pub struct Setup {
     pub nr_requests: u32,
     /// Whether the device says that it has rotating parts.
     pub rotational: bool,
+    /// Whether the driver asks for a request before it knows that the device has room for it.
+    pub peeks: bool,
 }
 
 /// What a scheduler decides.
@@ -181,11 +218,16 @@ pub struct Recipe {
     pub queues: bool,
     /// Whether it works otherwise on a disk than on flash. If not, [`Setup::rotational`] is always false.
     pub tells_disks: bool,
+    /// The unit of its clock in ns: a jiffy, or 1. The queue's timers count in it, too.
+    pub tick_ns: Nanos,
     /// What it decides. The report warns of a run in which it decided nothing.
     pub decides: Decides,
     /// Makes one.
     pub make: fn(&Parameters, &Setup) -> Box<dyn Scheduler>,
 }
+
+/// A jiffy of Linux with HZ = 1000, in ns.
+pub const JIFFY_NS: Nanos = 1_000_000;
 
 /// The registration of a scheduler.
 pub type Registered = Entry<Recipe>;
@@ -237,7 +279,7 @@ mod tests {
         let entry = &documented_example::ENTRY;
         assert_eq!((entry.name, entry.params[0].name), ("shortest", "expire_ms"));
         let parameters = entry.params.iter().map(|param| (param.name.to_owned(), param.default)).collect();
-        let setup = Setup { device_sectors: 1 << 20, queue_depth: 1, nr_requests: 64, rotational: false };
+        let setup = Setup { device_sectors: 1 << 20, queue_depth: 1, nr_requests: 64, rotational: false, peeks: false };
         let _: Box<dyn Scheduler> = (entry.build.make)(&Parameters(&parameters), &setup);
     }
 }

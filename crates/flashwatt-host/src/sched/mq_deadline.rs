@@ -7,7 +7,7 @@
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count,
+    Choice, Cx, Decides, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count,
     switch, time_ms,
 };
 use crate::pool::{Pool, Rq, RqId};
@@ -33,6 +33,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: true,
         tells_disks: false,
+        tick_ns: 1,
         decides: Decides::Order,
         make,
     },
@@ -161,8 +162,7 @@ impl MqDeadline {
 
 impl Scheduler for MqDeadline {
     fn merging(&self) -> Merging {
-        let front = if self.front_merges { Front::Any } else { Front::Last };
-        Merging::Ends { front, joins_neighbours: true }
+        Merging::Ends { fronts: self.front_merges }
     }
 
     fn add(&mut self, id: RqId, cx: &mut Cx) {

@@ -26,6 +26,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: false,
         tells_disks: false,
+        tick_ns: 1,
         decides: Decides::Nothing,
         make,
     },
@@ -49,7 +50,7 @@ impl Scheduler for Unordered {
     fn find(&self, piece: RqId, cx: &Cx) -> Option<(RqId, Side)> {
         let piece = &cx.pool[piece];
         let id = self.fifo.last().filter(|&id| cx.pool[id].process == piece.process)?;
-        joins(&cx.pool[id], piece, cx.max_sectors).map(|side| (id, side))
+        joins(&cx.pool[id], piece, true).map(|side| (id, side))
     }
 
     fn add(&mut self, id: RqId, cx: &mut Cx) {

@@ -1,16 +1,14 @@
 //! First come, first served (Linux 2.6.32, block/noop-iosched.c).
 //!
 //! A piece joins any queued request that ends where it begins; it goes in front of a request only if that is the one that
-//! was added or grew last (the elevator's `last_merge`).
-//!
-//! Deviations: two queued requests that come to touch are not joined; the kernel tries the neighbours in the list. A piece that
-//! fills the gap between the back of one request and the front of the newest one joins the former; the kernel tries both
-//! ends of the newest one first (`elv_merge`, block/elevator.c).
+//! grew last, or the first one that came since that has left (the elevator's `last_merge`). A request that has grown and the next
+//! one in the list become one if they touch there, or the one before it at its front.
 
 use super::{
-    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup,
+    Choice, Cx, Decides, Generation, JIFFY_NS, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup,
 };
-use crate::pool::{Fifo, RqId};
+use crate::pool::merging::Side;
+use crate::pool::{Fifo, Pool, RqId};
 
 /// The registry line.
 pub const ENTRY: Registered = Registered {
@@ -22,6 +20,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: true,
         tells_disks: false,
+        tick_ns: JIFFY_NS,
         decides: Decides::Nothing,
         make,
     },
@@ -38,7 +37,14 @@ struct Noop {
 
 impl Scheduler for Noop {
     fn merging(&self) -> Merging {
-        Merging::Ends { front: Front::Last, joins_neighbours: false }
+        Merging::Asked
+    }
+
+    fn neighbour(&self, id: RqId, side: Side, pool: &Pool) -> Option<RqId> {
+        match side {
+            Side::Back => self.fifo.after(id, pool),
+            Side::Front => self.fifo.before(id, pool),
+        }
     }
 
     fn add(&mut self, id: RqId, cx: &mut Cx) {

@@ -12,7 +12,7 @@
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Decides, Generation, Parameters, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
+    Choice, Cx, Decides, Generation, JIFFY_NS, Parameters, Recipe, Registered, Scheduler, Setup, count, switch, time_ms,
 };
 use crate::pool::{Rq, RqId};
 use flashwatt_base::registry::Param;
@@ -42,6 +42,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: true,
         tells_disks: false,
+        tick_ns: JIFFY_NS,
         decides: Decides::Order,
         make,
     },

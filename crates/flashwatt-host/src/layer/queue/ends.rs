@@ -39,9 +39,17 @@ impl Queue {
         if self.pool.has_joined(id) {
             at = self.joined_ended(id, &ended, ends, at);
         }
-        self.places.free(is_sync);
+        self.free_place(is_sync);
         self.pool.remove(id);
         at
+    }
+
+    /// A request leaves its place, for a process that waits for one.
+    #[inline(always)]
+    pub(super) fn free_place(&mut self, is_sync: bool) {
+        if self.places.free(is_sync) {
+            self.waiters.wake(is_sync);
+        }
     }
 
     #[inline(never)]

@@ -3,6 +3,7 @@
 use super::{INSTANT, Io, Queue, is_split, moved_sectors};
 use crate::figures::kind;
 use crate::layer::settings::FlushRule;
+use crate::pool::merging::is_mergeable;
 use crate::pool::{Rq, RqId};
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::connector::{Request, RequestKind, Tag};
@@ -78,43 +79,83 @@ impl Queue {
     /// A piece joins a queued request, becomes one, or waits.
     #[inline(always)]
     fn enter(&mut self, id: RqId, now: Nanos) {
+        let is_sync = self.pool[id].is_sync;
         if self.queued > 0 && self.merge(id, now) {
-            return;
+            return self.was_sent(is_sync);
         }
+        if !self.becomes_request(id, now) {
+            self.unplug_now();
+            self.block(id);
+        }
+    }
+
+    /// A piece becomes a request. Returns false if there is no place for it.
+    #[inline(always)]
+    fn becomes_request(&mut self, id: RqId, now: Nanos) -> bool {
         let piece = &mut self.pool[id];
         piece.added_ns = now;
-        let (is_flush, is_sync) = (piece.kind == RequestKind::Flush, piece.is_sync);
-        if !self.places.any_for(is_sync) {
-            self.plugged = None;
-            return self.block(id);
+        let (is_flush, is_sync, process) = (piece.kind == RequestKind::Flush, piece.is_sync, piece.process);
+        if !self.places.claim(process, is_sync, now, || self.scheduler.lets_in(process, is_sync)) {
+            return false;
         }
-        self.places.take(is_sync);
         if is_flush {
-            return self.add_flush(id);
+            self.add_flush(id);
+            return true;
         }
         self.plug(is_sync, now);
         self.since_ns = now;
         self.queued += 1;
         self.figures.queued_max = self.figures.queued_max.max(self.outside());
-        self.settle_last();
-        self.last = Some(id);
+        self.settle_newest();
+        self.newest = Some(id);
+        if self.last.is_none() && is_mergeable(&self.pool[id]) {
+            self.last = Some(id);
+        }
         self.with(now, |scheduler, cx| scheduler.add(id, cx));
-        if self.queued >= self.plug.requests {
+        self.take_given();
+        if self.plugging() >= self.plug.requests && self.plugged.take().is_some() {
+            self.runs = true;
+        }
+        self.was_sent(is_sync);
+        true
+    }
+
+    /// Requests that count for the plug: of Linux 2.6.32 also those that have left the scheduler and not gone to the device.
+    #[inline(always)]
+    fn plugging(&self) -> u32 {
+        if self.is_multi { self.queued } else { self.outside() }
+    }
+
+    /// Plugs an empty queue. Today only a request that nobody waits for does, and one that somebody waits for unplugs it.
+    fn plug(&mut self, is_sync: bool, now: Nanos) {
+        if self.is_multi && is_sync {
             self.plugged = None;
+        } else if self.plugging() == 0 && self.plug.requests > 1 {
+            self.plugged = Some(self.plug.ns.map_or(INSTANT, |ns| self.ticks.later(now, ns)));
         }
     }
 
-    /// A request that nobody waits for plugs an empty queue; one that somebody waits for unplugs it.
-    fn plug(&mut self, is_sync: bool, now: Nanos) {
-        if is_sync {
-            self.plugged = None;
-        } else if self.queued == 0 && self.plug.requests > 1 {
-            self.plugged = Some(self.plug.ns.map_or(INSTANT, |ns| now.saturating_add(ns)));
+    /// A piece has been sent (the end of __make_request). Today the queue is run whatever it was.
+    #[inline(always)]
+    fn was_sent(&mut self, is_sync: bool) {
+        if self.is_multi {
+            self.runs = true;
+        } else if is_sync || self.plug.requests < 2 {
+            self.unplug_now();
         }
+    }
+
+    /// Unplugs the queue, and runs it if it was plugged. Otherwise a queue of requests waits for the next end, unless the device has no
+    /// rotating parts (__generic_unplug_device) or the queue is never plugged.
+    #[inline(always)]
+    fn unplug_now(&mut self) {
+        let was_plugged = self.plugged.take().is_some();
+        self.runs |= was_plugged || self.is_multi || !self.rotational || self.plug.requests < 2;
     }
 
     fn add_flush(&mut self, id: RqId) {
         self.plugged = None;
+        self.runs = true;
         self.waiting += 1;
         match self.flush {
             FlushRule::Pass => self.passing.push_back(id),
@@ -137,6 +178,9 @@ impl Queue {
             self.waiting -= 1;
             self.send(id, now);
         }
+        if !self.is_multi {
+            return any || (self.barrier.is_none() && self.let_awake_in(now));
+        }
         while self.barrier.is_none()
             && let Some(id) = self.waiters.take(&self.places)
         {
@@ -147,7 +191,34 @@ impl Queue {
             self.go_on(process, now);
             self.waiters.put_back(process, &self.pool);
         }
+        self.runs |= any;
         any
+    }
+
+    /// Whether a process has found a place though no request has ended: two have become one.
+    #[inline(always)]
+    pub fn has_woken(&self) -> bool {
+        self.waiters.any_awake()
+    }
+
+    /// The process that was woken first sends its next piece. Returns false if no process is awake. What it waited with is not joined
+    /// with queued requests again (__make_request).
+    fn let_awake_in(&mut self, now: Nanos) -> bool {
+        let Some((id, goes_on)) = self.waiters.next_awake() else { return false };
+        let (process, is_sync) = (self.pool[id].process, self.pool[id].is_sync);
+        if !goes_on {
+            self.places.has_waited(process, now);
+        }
+        if goes_on && self.queued > 0 && self.merge(id, now) {
+            self.was_sent(is_sync);
+        } else if !self.becomes_request(id, now) {
+            self.unplug_now();
+            self.waiters.wait_again(&self.pool);
+            return true;
+        }
+        self.waiting -= 1;
+        self.waiters.sent();
+        true
     }
 
     /// A process that was let in sends its next pieces as far as they join queued requests: a piece that joins needs no place.
@@ -166,6 +237,8 @@ impl Queue {
 
     /// The end of an instant: whatever was plugged to there is not plugged any more.
     pub fn unplug(&mut self) -> bool {
-        self.plugged.take_if(|until| *until == INSTANT).is_some()
+        let was_plugged = self.plugged.take_if(|until| *until == INSTANT).is_some();
+        self.runs |= was_plugged;
+        was_plugged
     }
 }

@@ -13,7 +13,7 @@ use super::settings::{FlushRule, Host, Merges, Plug};
 use crate::figures::{Depths, HostFigures};
 use crate::pool::merging::Ends;
 use crate::pool::{Pool, RqId};
-use crate::sched::{Cx, Merging, Parameters, Passing, Scheduler, Setup};
+use crate::sched::{Cx, Generation, Given, Merging, Parameters, Passing, Scheduler, Setup};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::stats::Histogram;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
@@ -96,8 +96,11 @@ pub(super) struct Queue {
     priorities: Vec<Option<Priority>>,
     pool: Pool,
     ends: Ends,
-    /// The queued request that was added or grew last.
+    /// The queued request that a piece is tried with first: the one that grew last; if that has left, the first that came since
+    /// (last_merge).
     last: Option<RqId>,
+    /// The request that came last, while the index of ends does not know it.
+    newest: Option<RqId>,
     places: Places,
     waiters: Waiters,
     /// Requests of processes, by tag.
@@ -117,7 +120,17 @@ pub(super) struct Queue {
     /// Whether a request leaves the scheduler before the device has room for it, and the one that has.
     takes_ahead: bool,
     ahead: Option<RqId>,
-    /// Requests that are in neither the scheduler nor the device: the one taken ahead, flushes that pass the scheduler, what waits behind
+    /// Requests that the scheduler gave at once and that nobody has taken; and those of the present call of it.
+    ready: VecDeque<RqId>,
+    given: Vec<(RqId, Given)>,
+    /// The queues of today, which are run whenever a request comes. One of Linux 2.6.32 is run when it is unplugged, and at ends.
+    is_multi: bool,
+    rotational: bool,
+    ticks: Ticks,
+    /// Whether the driver is going to ask for requests; and whether the scheduler wants to know when it has.
+    runs: bool,
+    runs_for_scheduler: bool,
+    /// Requests that are in neither the scheduler nor the device: those that have left the one for the other, flushes that pass the scheduler, what waits behind
     /// a barrier, and pieces that wait for a place. A barrier counts until it ends.
     waiting: u32,
     /// Flushes that pass the scheduler.
@@ -131,8 +144,9 @@ pub(super) struct Queue {
     pub wake_ns: Option<Nanos>,
     /// The instant at which the scheduler gives no further request, if it has said so.
     closed_ns: Option<Nanos>,
-    /// Where the last dispatched request ended.
+    /// Where the last dispatched request ended, and the last one that left the scheduler.
     position: u64,
+    boundary: u64,
     /// Up to when time is booked, while it is.
     since_ns: Nanos,
     in_device_time: Integral,
@@ -152,8 +166,10 @@ impl Queue {
             queue_depth: depth,
             nr_requests: settings.nr_requests,
             rotational: settings.rotational,
+            peeks: !settings.dispatch_budget,
         };
-        let scheduler = (settings.scheduler.entry.build.make)(&Parameters(&settings.scheduler.parameters), &setup);
+        let recipe = &settings.scheduler.entry.build;
+        let scheduler = (recipe.make)(&Parameters(&settings.scheduler.parameters), &setup);
         let offset_sectors = settings.partition_offset_sectors;
         // A request that passes is the process's own.
         let changes = offset_sectors > 0 || settings.async_writes || !priorities.is_empty();
@@ -169,8 +185,9 @@ impl Queue {
             async_writes: settings.async_writes,
             priorities,
             pool: Pool::default(),
-            ends: Ends::new(settings.nr_requests),
+            ends: Ends::new(settings.nr_requests, scheduler.merging() == Merging::Ends { fronts: true }),
             last: None,
+            newest: None,
             waiters: Waiters::default(),
             ios: vec![Io::default(); room as usize],
             in_device: vec![Inside::NOTHING; depth as usize].into(),
@@ -183,6 +200,13 @@ impl Queue {
             queued: 0,
             takes_ahead: !settings.dispatch_budget,
             ahead: None,
+            ready: VecDeque::new(),
+            given: Vec::new(),
+            is_multi: recipe.generation == Generation::Multi,
+            rotational: settings.rotational,
+            ticks: Ticks(recipe.tick_ns),
+            runs: false,
+            runs_for_scheduler: false,
             waiting: 0,
             passing: VecDeque::new(),
             barrier: None,
@@ -191,6 +215,7 @@ impl Queue {
             wake_ns: None,
             closed_ns: None,
             position: 0,
+            boundary: 0,
             since_ns: 0,
             in_device_time: Integral::default(),
             depths: None,
@@ -205,9 +230,9 @@ impl Queue {
         self.queued + self.waiting > 0
     }
 
-    /// Requests that have not gone to the device: in the scheduler, and the one taken ahead.
+    /// Requests that have not gone to the device: in the scheduler, and those that have left it.
     fn outside(&self) -> u32 {
-        self.queued + u32::from(self.ahead.is_some())
+        self.queued + self.ready.len() as u32 + u32::from(self.ahead.is_some())
     }
 
     /// Requests that the device has not got.
@@ -226,8 +251,33 @@ impl Queue {
     #[inline(always)]
     fn with<R>(&mut self, now: Nanos, call: impl FnOnce(&mut dyn Scheduler, &mut Cx) -> R) -> R {
         let (in_device, max_sectors) = (self.in_device(), self.max_sectors);
-        let (pool, counters, closed_ns) = (&mut self.pool, &mut self.figures.counters, &mut self.closed_ns);
-        call(self.scheduler.as_mut(), &mut Cx { now, pool, counters, closed_ns, in_device, max_sectors })
+        let mut runs = false;
+        let mut cx = Cx {
+            now,
+            pool: &mut self.pool,
+            counters: &mut self.figures.counters,
+            closed_ns: &mut self.closed_ns,
+            runs: &mut runs,
+            wake_ns: &mut self.wake_ns,
+            given: &mut self.given,
+            in_device,
+            max_sectors,
+        };
+        let result = call(self.scheduler.as_mut(), &mut cx);
+        self.runs |= runs;
+        self.runs_for_scheduler |= runs;
+        result
+    }
+}
+
+/// The clock of the kernel: its unit in ns.
+#[derive(Clone, Copy)]
+struct Ticks(Nanos);
+
+impl Ticks {
+    /// The time at which a timer ends that is set for this number of ns.
+    fn later(self, now: Nanos, ns: Nanos) -> Nanos {
+        (now / self.0).saturating_add(ns.div_ceil(self.0)).saturating_mul(self.0)
     }
 }
 

@@ -51,7 +51,7 @@ impl Queue {
     /// the pool, for [`Self::queued_ended`].
     #[inline(always)]
     pub fn passed_ended(&mut self, tag: Tag, now: Nanos) -> Result<Tag, RqId> {
-        let Some(inside) = self.in_device.get(tag.0 as usize) else {
+        let Some(&inside) = self.in_device.get(tag.0 as usize) else {
             unreachable!("the device got no request {tag:?}")
         };
         self.free.push(tag);
@@ -59,7 +59,7 @@ impl Queue {
         if inside.id != PASSED {
             return Err(inside.id);
         }
-        self.places.free(inside.is_sync);
+        self.free_place(inside.is_sync);
         self.unqueued[usize::from(inside.at)].latency.add(now - inside.arrival_ns);
         self.figures.moved(inside.process, inside.moved_sectors);
         if self.passing_rule == Passing::Asked {

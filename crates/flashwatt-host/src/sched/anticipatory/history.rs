@@ -12,7 +12,7 @@ const SEEK_MARGIN: [u64; 2] = [2 * 1024 * 1024, 2 * 1024 * 64];
 /// A process.
 #[derive(Clone, Debug, Default)]
 pub struct Process {
-    /// Its requests in the queue.
+    /// Its requests that have not gone to the driver.
     pub queued: u32,
     has_sent: bool,
     /// The jiffy in which a request that it waited for has ended for the last time.

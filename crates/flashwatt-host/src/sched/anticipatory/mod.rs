@@ -18,15 +18,20 @@
 //! begins in a write batch without writes, so that the first read, if it ends within 416 ms, doubles the count of writes;
 //! and where the device holds several requests, the write batch's time is overwritten before it is measured, and counts as 0.
 //!
-//! Deviations: no process exits, so that the kernel's statistics of exits would decide nothing, and are left out. The kernel's
-//! awaited process gets a place in a full queue at once; here it waits as others do. A request that begins where a queued one of
-//! its class begins is queued, too; the kernel gives the older one to the device at once. Touching requests become one even if
-//! only one of them is waited for. A draining flush does not end a wait.
+//! Writing `write_batch_expire` does not change the count of writes, which is 12 at first. Of two requests of a class that begin at one
+//! sector the older goes to the driver at once, as soon as that asks. The wait's timer is set once, by the first end of the
+//! process that is waited for; a later end of a request of that process moves only what counts as close and as late.
+//!
+//! Deviations: no process exits, so that the kernel's statistics of exits would decide nothing, and are left out. A draining flush
+//! does not end a wait.
 
 use std::cmp::Reverse;
 
 use super::lists::Lists;
-use super::{Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup};
+use super::{
+    Choice, Cx, Decides, Generation, Given, JIFFY_NS, Merging, Parameters, Recipe, Registered, Scheduler, Setup,
+};
+use crate::pool::merging::Side;
 use crate::pool::{Pool, Rq, RqId};
 use flashwatt_base::registry::Param;
 use flashwatt_base::units::Nanos;
@@ -50,6 +55,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: true,
         tells_disks: false,
+        tick_ns: JIFFY_NS,
         decides: Decides::Order,
         make,
     },
@@ -60,8 +66,8 @@ const fn jiffies(name: &'static str, doc: &'static str, default: f64) -> Param {
     Param { name, doc, default, min: 0.0, max: 1e6, integer: true }
 }
 
-/// HZ = 1000.
-const JIFFY_NS: Nanos = 1_000_000;
+/// Requests of the first batch that nobody waits for: a tenth of the default of `write_batch_expire_ms`.
+const FIRST_WRITES: u64 = 12;
 /// Farthest seek backwards, in sectors (MAXBACK), and how often it counts (BACK_PENALTY).
 const BACK_MAX: u64 = 1 << 20;
 const BACK_PENALTY: u64 = 2;
@@ -76,7 +82,7 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
         fifo_expire: times(["write_expire_ms", "read_expire_ms"]),
         batch_expire,
         antic_expire: parameters.count("antic_expire_ms"),
-        depth: setup.queue_depth,
+        depth: setup.queue_depth + u32::from(setup.peeks),
         lists: Default::default(),
         next: [None; 2],
         position: [0; 2],
@@ -86,7 +92,7 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
         batch_ends: batch_expire[SYNC],
         is_changing: false,
         is_new: false,
-        write_count: (batch_expire[ASYNC] / 10).max(2),
+        write_count: FIRST_WRITES,
         writes_left: 0,
         has_idled: false,
         checked: [0; 2],
@@ -108,7 +114,7 @@ struct Anticipatory {
     /// By class.
     batch_expire: [u64; 2],
     antic_expire: u64,
-    /// Requests that the device takes at a time.
+    /// Requests that the device takes at a time, and the one that a driver has which asks early.
     depth: u32,
     /// By class.
     lists: [Lists; 2],
@@ -149,8 +155,8 @@ enum Wait {
     Off,
     /// For the end of the last request.
     End,
-    /// For the next request, since a time in ns.
-    Next(Nanos),
+    /// For the next request: since when, and until when, in ns.
+    Next { since_ns: Nanos, until_ns: Nanos },
     /// Over. The next request goes, whichever it is.
     Over,
 }
@@ -254,21 +260,18 @@ impl Anticipatory {
     }
 
     fn wait_for_next(&mut self, cx: &mut Cx) {
-        self.wait = Wait::Next(cx.now);
+        let until_ns = (self.ended + self.antic_expire) * JIFFY_NS;
+        self.wait = Wait::Next { since_ns: cx.now, until_ns };
         cx.counters.idle_waits += 1;
     }
 
     /// Ends the wait.
     fn stop_waiting(&mut self, is_hit: bool, cx: &mut Cx) {
-        if let Wait::Next(since_ns) = self.wait {
+        if let Wait::Next { since_ns, .. } = self.wait {
             cx.counters.idle_hits += u64::from(is_hit);
             cx.counters.idle_wait_ns += cx.now - since_ns;
         }
         self.wait = Wait::Over;
-    }
-
-    fn waits_until_ns(&self) -> Nanos {
-        (self.ended + self.antic_expire) * JIFFY_NS
     }
 
     /// Notes that a batch of the class `ASYNC` has no rival.
@@ -329,7 +332,31 @@ impl Anticipatory {
         self.write_count = self.write_count.max(1);
     }
 
+    /// The request of a class that begins at this sector goes to the driver at once, since another one is going to begin there.
+    fn make_way(&mut self, class: usize, first: u64, cx: &mut Cx) {
+        let Some(older) = self.lists[class].sorted.beginning_at(first) else { return };
+        if self.is_waiting() {
+            self.stop_waiting(false, cx);
+            *cx.runs = true;
+        }
+        self.take(older, cx);
+        cx.give_at_once(older, Given::BySector);
+    }
+
+    fn is_waiting(&self) -> bool {
+        matches!(self.wait, Wait::End | Wait::Next { .. })
+    }
+
     fn give(&mut self, id: RqId, cx: &mut Cx) {
+        self.take(id, cx);
+        self.processes[usize::from(cx.pool[id].process)].queued -= 1;
+        if self.in_device < self.depth {
+            self.note_idling();
+        }
+    }
+
+    /// Takes a request out of its lists for the driver (as_move_to_dispatch).
+    fn take(&mut self, id: RqId, cx: &mut Cx) {
         let (class, end, process) = (class(&cx.pool[id]), cx.pool[id].end(), cx.pool[id].process);
         self.wait = Wait::Off;
         self.position[class] = end;
@@ -340,18 +367,27 @@ impl Anticipatory {
         }
         self.next[class] = self.beside(id, cx.pool);
         self.lists[class].remove(id, cx.pool);
-        self.processes[usize::from(process)].queued -= 1;
         self.in_device += 1;
-        if self.in_device < self.depth {
-            self.note_idling();
-        }
     }
 }
 
 impl Scheduler for Anticipatory {
-    /// The kernel looks for a front in the list of the wrong class: it finds writes that somebody waits for, and no reads.
     fn merging(&self) -> Merging {
-        Merging::Ends { front: Front::LastOrSyncWrite, joins_neighbours: true }
+        Merging::Asked
+    }
+
+    /// The kernel looks for a front in the list of the wrong class: it finds writes that somebody waits for, and no reads.
+    fn front(&self, piece: &Rq, _pool: &Pool) -> Option<RqId> {
+        self.lists[if piece.is_read() { ASYNC } else { SYNC }].sorted.beginning_at(piece.end())
+    }
+
+    fn neighbour(&self, id: RqId, side: Side, pool: &Pool) -> Option<RqId> {
+        self.lists[class(&pool[id])].beside(id, side, pool)
+    }
+
+    /// The process that is waited for (as_may_queue).
+    fn lets_in(&self, process: u16, _is_sync: bool) -> bool {
+        self.is_waiting() && self.awaited == Some(process)
     }
 
     fn add(&mut self, id: RqId, cx: &mut Cx) {
@@ -366,18 +402,22 @@ impl Scheduler for Anticipatory {
             self.processes[at].learn(&mut self.newcomers, first, end, jiffy);
         }
         self.processes[at].queued += 1;
+        self.make_way(class, first, cx);
         self.lists[class].add(id, cx.pool);
         self.next[class] = self.cheaper(class, Some(id), self.next[class], cx.pool);
-        if let Wait::End | Wait::Next(_) = self.wait
+        if self.is_waiting()
             && let Some(process) = self.awaited
             && self.ends_wait(process, Some(id), jiffy, cx.pool)
         {
             self.stop_waiting(true, cx);
+            *cx.runs = true;
         }
     }
 
     fn grown(&mut self, id: RqId, first: u64, cx: &mut Cx) {
-        self.lists[class(&cx.pool[id])].moved(id, first, cx.pool);
+        let class = class(&cx.pool[id]);
+        self.make_way(class, cx.pool[id].first, cx);
+        self.lists[class].moved(id, first, cx.pool);
     }
 
     fn absorbed(&mut self, id: RqId, into: RqId, cx: &mut Cx) {
@@ -390,17 +430,17 @@ impl Scheduler for Anticipatory {
         if class == SYNC {
             process.woken(jiffy(cx.now));
         }
-        if class == self::class(&cx.pool[into]) {
-            self.lists[class].absorb(id, into, cx.pool);
-        } else {
-            self.lists[class].remove(id, cx.pool);
-        }
+        self.lists[class].absorb(id, into, cx.pool);
+    }
+
+    fn activated(&mut self, id: RqId, cx: &mut Cx) {
+        self.processes[usize::from(cx.pool[id].process)].queued -= 1;
     }
 
     fn next(&mut self, cx: &mut Cx) -> Choice {
         let jiffy = jiffy(cx.now);
-        if let Wait::Next(_) = self.wait
-            && cx.now >= self.waits_until_ns()
+        if let Wait::Next { until_ns, .. } = self.wait
+            && cx.now >= until_ns
         {
             self.stop_waiting(false, cx);
         }
@@ -409,15 +449,17 @@ impl Scheduler for Anticipatory {
             return Choice::Idle;
         }
         match self.wait {
-            Wait::Next(_) => return Choice::WaitUntil(self.waits_until_ns()),
+            Wait::Next { until_ns, .. } => return Choice::WaitUntil(until_ns),
             Wait::End => return Choice::WaitForEnd,
             Wait::Off | Wait::Over if self.is_changing => return Choice::WaitForEnd,
             Wait::Off | Wait::Over => {}
         }
         let id = match self.go_on(jiffy, cx) {
             Step::Give(id) => id,
-            Step::Wait if self.has_ended => return Choice::WaitUntil(self.waits_until_ns()),
-            Step::Wait => return Choice::WaitForEnd,
+            Step::Wait => match self.wait {
+                Wait::Next { until_ns, .. } => return Choice::WaitUntil(until_ns),
+                _ => return Choice::WaitForEnd,
+            },
             Step::NewBatch => {
                 self.begin_batch(jiffy, cx);
                 if self.is_changing && self.in_device > 0 {

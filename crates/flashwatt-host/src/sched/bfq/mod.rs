@@ -35,7 +35,7 @@ use rate::{Dispatch, Queueing, Rate};
 
 use super::seek::Seek;
 use super::{
-    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, switch, time_ms,
+    Choice, Cx, Decides, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, switch, time_ms,
 };
 use crate::pool::{Rq, RqId};
 use flashwatt_base::mem::FlatTable;
@@ -63,6 +63,7 @@ pub const ENTRY: Registered = Registered {
         async_share: ASYNC_SHARE,
         queues: true,
         tells_disks: true,
+        tick_ns: 1,
         decides: Decides::Order,
         make,
     },
@@ -371,7 +372,7 @@ enum Why {
 
 impl Scheduler for Bfq {
     fn merging(&self) -> Merging {
-        Merging::Ends { front: Front::Any, joins_neighbours: true }
+        Merging::Ends { fronts: true }
     }
 
     /// Two queued requests become one within a queue. A new piece may also go behind a request of another queue

@@ -15,9 +15,7 @@
 //! - Times are in ns, where the kernel has jiffies (HZ = 1000). Think times below 1 ms count as they are.
 //! - A process does not end, and so the device may be kept idle for one that has sent its last request.
 //! - A write that somebody waits for is taken for a direct one. After one of fsync (REQ_NOIDLE) the kernel does not idle.
-//! - A process that is waited for waits for a place in the queue as all others do; the kernel lets it in (cfq_may_queue).
 //! - While a flush drains the queue the device may be kept idle. The kernel takes all requests out of the queues then.
-//! - Two requests with one first sector stay queued; the kernel dispatches the older one at once.
 //! - Of two close queues the nearer one is taken, where the kernel takes the one that its tree comes upon first.
 //! - Requests for file systems' own data have no precedence. Forced writes and trims go through the scheduler; trims are not
 //!   merged.
@@ -32,10 +30,11 @@ use turn::Turn;
 use super::fading::FadingMean;
 use super::seek::Seek;
 use super::{
-    Choice, Cx, Decides, Front, Generation, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch,
+    Choice, Cx, Decides, Generation, Given, Merging, Parameters, Recipe, Registered, Scheduler, Setup, count, switch,
     time_ms,
 };
-use crate::pool::{Rq, RqId};
+use crate::pool::merging::Side;
+use crate::pool::{Pool, Rq, RqId};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::registry::Param;
 use flashwatt_base::units::Nanos;
@@ -62,6 +61,7 @@ pub const ENTRY: Registered = Registered {
         async_share: 1.0,
         queues: true,
         tells_disks: true,
+        tick_ns: 1,
         decides: Decides::Order,
         make,
     },
@@ -105,6 +105,7 @@ fn make(parameters: &Parameters, setup: &Setup) -> Box<dyn Scheduler> {
         position: 0,
         queued: 0,
         in_device: [0; 2],
+        ready: [0; 2],
         sync_ended: 0,
         ncq: Ncq { is_there: true, samples: 0, peak: 0 },
     })
@@ -154,6 +155,8 @@ struct Cfq {
     queued: u32,
     /// Requests in the device that nobody waits for, and those that somebody waits for.
     in_device: [u32; 2],
+    /// Requests that were given at once and have not gone to the driver, as `in_device`.
+    ready: [u32; 2],
     /// The last end of a request that somebody waits for.
     sync_ended: Time,
     ncq: Ncq,
@@ -259,6 +262,36 @@ impl Cfq {
         id
     }
 
+    /// The queue that a process has now.
+    fn queue_now(&self, process: u16, is_sync: bool) -> Option<QueueId> {
+        self.processes.get(usize::from(process))?.queues[usize::from(is_sync)]
+    }
+
+    /// The request of a queue that begins at this sector goes to the driver at once, since another one is going to begin there.
+    fn make_way(&mut self, id: QueueId, first: u64, cx: &mut Cx) {
+        if let Some(older) = self.queues[id].lists.sorted.beginning_at(first) {
+            self.take(id, older, cx.pool);
+            self.ready[usize::from(self.queues[id].is_sync)] += 1;
+            *cx.closed_ns = None;
+            cx.give_at_once(older, Given::BySector);
+        }
+    }
+
+    /// Takes a request out of its queue for the driver (cfq_dispatch_insert).
+    fn take(&mut self, id: QueueId, rq: RqId, pool: &mut Pool) {
+        let queue = &mut self.queues[id];
+        let around = queue.lists.remove(rq, pool);
+        queue.next = self.rules.seek.neighbour_of_removed(around, self.position, &queue.lists.sorted, pool);
+        queue.in_device += 1;
+        self.left(id);
+    }
+
+    /// A request goes to the driver (cfq_activate_request).
+    fn enters_driver(&mut self, rq: RqId, is_sync: bool, pool: &Pool) {
+        self.in_device[usize::from(is_sync)] += 1;
+        self.position = pool[rq].end();
+    }
+
     /// A request leaves the queue's lists (cfq_remove_request).
     fn left(&mut self, id: QueueId) {
         self.queued -= 1;
@@ -287,16 +320,27 @@ impl Cfq {
 
 impl Scheduler for Cfq {
     fn merging(&self) -> Merging {
-        Merging::Ends { front: Front::Any, joins_neighbours: true }
+        Merging::Asked
     }
 
     /// A piece joins requests of its own queue only (cfq_allow_merge).
     fn may_join(&self, queued: &Rq, piece: &Rq) -> bool {
-        if piece.group != 0 {
-            return piece.group == queued.group;
-        }
-        let own = self.processes.get(usize::from(piece.process));
-        own.and_then(|process| process.queues[usize::from(piece.is_sync)]) == Some(queue_of(queued))
+        piece.group == queued.group || (piece.group == 0 && self.queue_now(piece.process, piece.is_sync) == Some(queue_of(queued)))
+    }
+
+    fn front(&self, piece: &Rq, _pool: &Pool) -> Option<RqId> {
+        let id = self.queue_now(piece.process, piece.is_sync)?;
+        self.queues[id].lists.sorted.beginning_at(piece.end())
+    }
+
+    fn neighbour(&self, rq: RqId, side: Side, pool: &Pool) -> Option<RqId> {
+        self.queues[queue_of(&pool[rq])].lists.beside(rq, side, pool)
+    }
+
+    /// A process that is waited for, with its first request of a turn (cfq_may_queue).
+    fn lets_in(&self, process: u16, is_sync: bool) -> bool {
+        let turn = self.turn.as_ref().filter(|turn| turn.lets_in());
+        turn.is_some_and(|turn| self.queue_now(process, is_sync) == Some(turn.queue))
     }
 
     fn add(&mut self, rq: RqId, cx: &mut Cx) {
@@ -308,6 +352,7 @@ impl Scheduler for Cfq {
         let request = &mut cx.pool[rq];
         request.group = id as u32 + 1;
         request.expires_ns = cx.now + self.rules.expire_ns[usize::from(request.is_sync)];
+        self.make_way(id, cx.pool[rq].first, cx);
         self.queued += 1;
         if self.queues[id].is_empty() {
             self.place(id, cx.now as Time);
@@ -316,10 +361,13 @@ impl Scheduler for Cfq {
         queue.lists.add(rq, cx.pool);
         queue.next = self.rules.seek.nearer(queue.next, Some(rq), self.position, cx.pool);
         self.came(id, rq, cx);
+        *cx.wake_ns = self.turn.as_ref().and_then(Turn::timer_ns);
     }
 
     fn grown(&mut self, rq: RqId, first: u64, cx: &mut Cx) {
-        let queue = &mut self.queues[queue_of(&cx.pool[rq])];
+        let id = queue_of(&cx.pool[rq]);
+        self.make_way(id, cx.pool[rq].first, cx);
+        let queue = &mut self.queues[id];
         queue.lists.moved(rq, first, cx.pool);
         if queue.next != Some(rq) {
             queue.next = self.rules.seek.nearer(queue.next, Some(rq), self.position, cx.pool);
@@ -345,6 +393,18 @@ impl Scheduler for Cfq {
         match self.select(cx).filter(|&id| self.may_dispatch(id, cx.now as Time)) {
             Some(id) => Choice::Dispatch(self.dispatch(id, cx)),
             None => self.wait(),
+        }
+    }
+
+    fn activated(&mut self, rq: RqId, cx: &mut Cx) {
+        let is_sync = self.queues[queue_of(&cx.pool[rq])].is_sync;
+        self.ready[usize::from(is_sync)] -= 1;
+        self.enters_driver(rq, is_sync, cx.pool);
+    }
+
+    fn has_run(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.has_run();
         }
     }
 

@@ -32,6 +32,10 @@ pub struct Turn {
     /// The next request of that process is waited for (CFQ_CFQQ_FLAG_wait_request), and has come (must_dispatch).
     awaits: bool,
     has_come: bool,
+    /// It has come, and the queue is being run for it.
+    is_run: bool,
+    /// A process that was waited for has sent a request: no other one is let into a full queue.
+    has_let_in: bool,
     /// When the wait ends, if it has not; and since when the device is kept idle.
     timer: Option<Time>,
     idle_since: Option<Time>,
@@ -47,6 +51,8 @@ impl Turn {
             process: None,
             awaits: false,
             has_come: false,
+            is_run: false,
+            has_let_in: false,
             timer: None,
             idle_since: None,
         }
@@ -55,6 +61,22 @@ impl Turn {
     /// Whether the slice is over.
     fn is_over(&self, now: Time) -> bool {
         self.slice_end.is_some_and(|end| end <= now)
+    }
+
+    /// Whether the process that is waited for gets a place in a full queue.
+    pub fn lets_in(&self) -> bool {
+        self.awaits && !self.has_let_in
+    }
+
+    /// When the wait ends, if it has not.
+    pub fn timer_ns(&self) -> Option<Nanos> {
+        self.timer.map(|at| at as Nanos)
+    }
+
+    /// The queue has been run for a request that was waited for. The kernel notes only now that it has come, though it may have gone
+    /// (cfq_rq_enqueued).
+    pub fn has_run(&mut self) {
+        self.has_come |= std::mem::take(&mut self.is_run);
     }
 
     /// The device is not kept idle any more.
@@ -132,8 +154,11 @@ impl Cfq {
     /// has to wait for is there.
     pub(super) fn may_dispatch(&self, id: QueueId, now: Time) -> bool {
         let queue = &self.queues[id];
-        let waits_for = if queue.is_sync { ASYNC } else { SYNC };
-        if self.in_device[waits_for] > 0 && (queue.may_idle || !queue.is_sync) {
+        let waits = match queue.is_sync {
+            true => queue.may_idle && self.in_device[ASYNC] > 0,
+            false => self.in_device[SYNC] + self.ready[SYNC] > 0,
+        };
+        if waits {
             return false;
         }
         let mut most = self.most_in_device(queue);
@@ -153,13 +178,8 @@ impl Cfq {
     /// Gives the next request of the queue whose turn it is (cfq_dispatch_request).
     pub(super) fn dispatch(&mut self, id: QueueId, cx: &mut Cx) -> RqId {
         let rq = self.chosen(id, cx);
-        let queue = &mut self.queues[id];
-        let around = queue.lists.remove(rq, cx.pool);
-        queue.next = self.rules.seek.neighbour_of_removed(around, self.position, &queue.lists.sorted, cx.pool);
-        queue.in_device += 1;
-        self.in_device[usize::from(queue.is_sync)] += 1;
-        self.position = cx.pool[rq].end();
-        self.left(id);
+        self.take(id, rq, cx.pool);
+        self.enters_driver(rq, self.queues[id].is_sync, cx.pool);
         let Some(turn) = &mut self.turn else { return rq };
         turn.process.get_or_insert(cx.pool[rq].process);
         turn.dispatched += 1;
@@ -270,10 +290,14 @@ impl Cfq {
     /// A request comes to the queue whose turn it is.
     pub(super) fn awaited_came(&mut self, sectors: u64, cx: &mut Cx) {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.awaits) else { return };
+        turn.has_let_in = true;
         if sectors > PAGE_SECTORS || self.order.len() > 1 {
             turn.timer = None;
+            turn.is_run = true;
+            *cx.runs = true;
+        } else {
+            turn.has_come = true;
         }
-        turn.has_come = true;
         cx.counters.idle_hits += u64::from(turn.idle_since.is_some());
         turn.stop_idling(cx.now as Time, cx);
     }
@@ -301,6 +325,7 @@ impl Cfq {
         cx.counters.preemptions += u64::from(self.turn.as_ref().is_some_and(|turn| !turn.is_over(now)));
         self.expire(true, now, cx);
         self.place_first(id, now);
+        *cx.runs = true;
     }
 
     /// Ends the turn. `keeps_rest`: what was left of the slice moves the queue's next place (cfq_slice_expired).

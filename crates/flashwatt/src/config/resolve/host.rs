@@ -37,7 +37,7 @@ pub(super) fn host(c: &mut Checker, raw: &raw::Host, bounds: &Bounds, is_disk: b
     c.rule("host.max_request_bytes", max_request_bytes, whole, "a multiple of 512");
     let host = Host {
         nr_requests: nr_requests(c, raw, entry, queue_depth),
-        plug: plug(c, raw, entry, rotational || queue_depth == 1, &defaults),
+        plug: plug(c, raw, entry, &defaults),
         scheduler: Chosen { entry, parameters },
         queue_depth,
         max_request_bytes,
@@ -70,10 +70,10 @@ fn nr_requests(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, queu
     c.number(field!("host", raw.nr_requests), default, 1..=QUEUE_DEPTH_MAX)
 }
 
-/// Without a budget Linux stops at the first request that finds no room, since 5.14 (613471549f36). Only SCSI has one.
+/// Without a budget Linux stops at the first request that finds no room, since 5.14 (613471549f36). Only SCSI has one. In 2.6.32 it is
+/// the other way round: the driver of SCSI and libata asks for a request before it knows of room (scsi_request_fn).
 fn dispatch_budget(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) -> bool {
-    let recipe = &entry.build;
-    if recipe.generation == Generation::Single || !recipe.queues {
+    if !entry.build.queues {
         let given = raw.dispatch_budget.is_some();
         has_no_effect(c, "host.dispatch_budget", given, entry, "which holds requests until the drive has room");
         return true;
@@ -81,31 +81,25 @@ fn dispatch_budget(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered) 
     c.choice(field!("host", raw.dispatch_budget), true)
 }
 
-/// Schedulers of Linux 2.6.32 all plug on a disk, unless the user says when they plug. That a disk is one may be said before any
-/// scheduler, so that a grid of schedulers may say it.
+/// A queue of Linux 2.6.32 that may be plugged is run otherwise on a disk. That a disk is one may be said before any scheduler, so that
+/// a grid of schedulers may say it.
 fn rotational(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, is_disk: bool) -> bool {
     let is_single = entry.build.generation == Generation::Single;
-    if entry.build.tells_disks
-        || (is_single && raw.plug_requests.is_none())
-        || (is_disk && raw.rotational == Some(true))
-    {
+    let may_plug = is_single && raw.plug_requests.is_none_or(|requests| requests >= 2);
+    if entry.build.tells_disks || may_plug || (is_disk && raw.rotational == Some(true)) {
         return raw.rotational.unwrap_or(is_disk);
     }
     let why = match is_single {
-        true => "which only plugs otherwise on a disk, and host.plug_requests says when it plugs",
+        true => "which works otherwise on a disk only when it plugs, and host.plug_requests says that it does not",
         false => "which works the same on a disk and on flash",
     };
     has_no_effect(c, "host.rotational", raw.rotational.is_some(), entry, why);
     is_disk
 }
 
-fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, plugs: bool, defaults: &Defaults) -> Plug {
+fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, defaults: &Defaults) -> Plug {
     let is_single = entry.build.generation == Generation::Single;
-    let requests = match (is_single, plugs) {
-        (true, true) => 4,
-        (true, false) => 0,
-        (false, _) => 32,
-    };
+    let requests = if is_single { 4 } else { 32 };
     let requests = c.number(field!("host", raw.plug_requests), requests, 0..=QUEUE_DEPTH_MAX);
     if !is_single {
         has_no_effect(c, "host.plug_ns", raw.plug_ns.is_some(), entry, "which plugs to the end of the instant");
