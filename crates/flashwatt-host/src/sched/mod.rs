@@ -232,6 +232,7 @@ pub const JIFFY_NS: Nanos = 1_000_000;
 /// The registration of a scheduler.
 pub type Registered = Entry<Recipe>;
 
+mod distances;
 mod fading;
 mod lists;
 mod seek;
@@ -247,6 +248,7 @@ registry! {
         deadline,
         anticipatory,
         cfq,
+        cfq_el6,
         pardispatcher,
 }
 
@@ -263,6 +265,11 @@ pub const fn switch(name: &'static str, doc: &'static str, default: f64) -> flas
 /// A time in ms among a scheduler's parameters.
 pub const fn time_ms(name: &'static str, doc: &'static str, default: f64) -> flashwatt_base::registry::Param {
     flashwatt_base::registry::Param { name, doc, default, min: 0.0, max: 1e6, integer: false }
+}
+
+/// A time among the parameters of a scheduler that counts whole jiffies.
+pub const fn jiffies(name: &'static str, doc: &'static str, default: f64) -> flashwatt_base::registry::Param {
+    flashwatt_base::registry::Param { name, doc, default, min: 0.0, max: 1e6, integer: true }
 }
 
 /// A count among a scheduler's parameters.

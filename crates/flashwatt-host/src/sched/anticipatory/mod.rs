@@ -29,11 +29,10 @@ use std::cmp::Reverse;
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Decides, Generation, Given, JIFFY_NS, Merging, Parameters, Recipe, Registered, Scheduler, Setup,
+    Choice, Cx, Decides, Generation, Given, JIFFY_NS, Merging, Parameters, Recipe, Registered, Scheduler, Setup, jiffies,
 };
 use crate::pool::merging::Side;
 use crate::pool::{Pool, Rq, RqId};
-use flashwatt_base::registry::Param;
 use flashwatt_base::units::Nanos;
 use history::{Newcomers, Process};
 
@@ -60,11 +59,6 @@ pub const ENTRY: Registered = Registered {
         make,
     },
 };
-
-/// A time among the parameters: the kernel counts whole jiffies.
-const fn jiffies(name: &'static str, doc: &'static str, default: f64) -> Param {
-    Param { name, doc, default, min: 0.0, max: 1e6, integer: true }
-}
 
 /// Requests of the first batch that nobody waits for: a tenth of the default of `write_batch_expire_ms`.
 const FIRST_WRITES: u64 = 12;

@@ -24,7 +24,9 @@ mod queue;
 mod sharing;
 mod turn;
 
-use queue::{CfqQueue, LEVELS, QueueId, Time, level_of};
+use queue::{CfqQueue, QueueId, Time};
+pub use queue::{LEVELS, level_of};
+pub use turn::PAGE_SECTORS;
 use turn::Turn;
 
 use super::fading::FadingMean;
@@ -68,12 +70,12 @@ pub const ENTRY: Registered = Registered {
 };
 
 /// A level of priority above or below level 4 is worth this part of a slice (CFQ_SLICE_SCALE).
-const SLICE_SCALE: Time = 5;
+pub const SLICE_SCALE: Time = 5;
 
 const ASYNC: usize = 0;
 const SYNC: usize = 1;
 
-const fn count_to(name: &'static str, doc: &'static str, default: f64, min: f64) -> Param {
+pub const fn count_to(name: &'static str, doc: &'static str, default: f64, min: f64) -> Param {
     Param { name, doc, default, min, max: 1e9, integer: true }
 }
 
@@ -308,7 +310,7 @@ impl Cfq {
         let process = &mut self.processes[usize::from(cx.pool[rq].process)];
         process.think.add(((now - process.last_end) as Nanos).min(longest));
         let queue = &mut self.queues[id];
-        queue.sample_seek(&cx.pool[rq], now);
+        queue.sample_distance(&cx.pool[rq], now);
         queue.judge(&process.think, self.ncq.is_there, &self.rules);
         if self.turn.as_ref().is_some_and(|turn| turn.queue == id) {
             self.awaited_came(cx.pool[rq].sectors, cx);

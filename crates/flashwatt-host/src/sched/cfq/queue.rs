@@ -2,6 +2,7 @@
 
 use super::Rules;
 use crate::pool::{Pool, Rq, RqId};
+use crate::sched::distances::Distances;
 use crate::sched::fading::{FadingMean, HALF};
 use crate::sched::lists::Lists;
 use flashwatt_base::units::Nanos;
@@ -15,14 +16,8 @@ pub type QueueId = usize;
 
 /// Levels of a priority, of which the last one is that of the idle class (IOPRIO_BE_NR).
 pub const LEVELS: usize = 8;
-/// A queue whose mean distance between requests is longer is seeky; two requests are close within it (CFQQ_SEEK_THR).
-pub const SEEKY_SECTORS: u64 = 8 * 1024;
 /// A think time below this is none, and a seeky queue is waited for no longer (CFQ_MIN_TT).
 pub const MIN_THINK_NS: Nanos = 2_000_000;
-/// A distance counts as at most four times the mean and this, with so few samples and with more (cfq_update_io_seektime).
-const FEW_SAMPLES: u64 = 60;
-const MORE_SECTORS: [u64; 2] = [2 * 1024 * 1024, 2 * 1024 * 64];
-
 /// The queue of a process, of several that share it, or of requests that nobody waits for (cfq_queue).
 #[derive(Debug)]
 pub struct CfqQueue {
@@ -40,10 +35,8 @@ pub struct CfqQueue {
     pub left_over: Time,
     /// Whether the device may be kept idle for it (CFQ_CFQQ_FLAG_idle_window).
     pub may_idle: bool,
-    /// Distances between its requests in sectors and their mean, and where the last one ended.
-    seek: FadingMean,
-    mean_seek: u64,
-    position: u64,
+    /// Distances between its requests.
+    pub distances: Distances,
     /// Processes whose queue it is or is going to be; 0 for one that nobody waits for.
     pub processes: u32,
     /// The queue into which its processes move with their next requests (new_cfqq).
@@ -66,9 +59,7 @@ impl CfqQueue {
             key: 0,
             left_over: 0,
             may_idle: is_sync,
-            seek: FadingMean::default(),
-            mean_seek: 0,
-            position: 0,
+            distances: Distances::default(),
             processes: u32::from(is_sync),
             into: None,
             is_shared: false,
@@ -99,30 +90,11 @@ impl CfqQueue {
         (self.class, self.key)
     }
 
-    /// Whether its requests lie far from each other.
-    pub fn is_seeky(&self) -> bool {
-        self.mean_seek > SEEKY_SECTORS
-    }
-
-    /// The same, if enough is known of it.
-    pub fn is_surely_seeky(&self) -> bool {
-        self.seek.is_valid() && self.is_seeky()
-    }
-
-    /// How many sectors away another request is as good as one of its own (cfq_rq_close).
-    pub fn close_sectors(&self) -> u64 {
-        if self.seek.is_valid() { self.mean_seek } else { SEEKY_SECTORS }
-    }
-
-    /// A request comes: a sample of the distance from the last one (cfq_update_io_seektime).
-    pub fn sample_seek(&mut self, rq: &Rq, now: Time) {
-        let distance = if self.position == 0 { 0 } else { self.position.abs_diff(rq.first) };
-        let more = MORE_SECTORS[usize::from(self.seek.samples() > FEW_SAMPLES)];
-        self.seek.add(distance.min(4 * self.mean_seek + more));
-        self.mean_seek = self.seek.mean(self.seek.samples() / 2);
-        self.position = rq.end();
+    /// A request comes: a sample of the distance from the last one.
+    pub fn sample_distance(&mut self, rq: &Rq, now: Time) {
+        self.distances.sample(rq);
         if self.is_shared {
-            self.seeky_since = self.is_seeky().then(|| self.seeky_since.unwrap_or(now));
+            self.seeky_since = self.distances.are_seeky().then(|| self.seeky_since.unwrap_or(now));
         }
     }
 
@@ -131,10 +103,10 @@ impl CfqQueue {
         if !self.is_sync || self.is_idle_class() {
             return;
         }
-        if rules.slice_idle_ns == 0 || (!rules.low_latency && has_ncq && self.is_seeky()) {
+        if rules.slice_idle_ns == 0 || (!rules.low_latency && has_ncq && self.distances.are_seeky()) {
             self.may_idle = false;
         } else if think.is_valid() {
-            let longest = if self.is_surely_seeky() { MIN_THINK_NS } else { rules.slice_idle_ns };
+            let longest = if self.distances.are_surely_seeky() { MIN_THINK_NS } else { rules.slice_idle_ns };
             self.may_idle = think.mean_is_at_most(HALF, longest);
         }
     }

@@ -11,14 +11,14 @@ const SEEKY_NS: Time = 1_000_000_000;
 impl Cfq {
     /// Whether a request lies where the next one of a queue is expected (cfq_rq_close).
     pub(super) fn is_close(&self, queue: &CfqQueue, rq: &Rq) -> bool {
-        self.position.abs_diff(rq.first) <= queue.close_sectors()
+        self.position.abs_diff(rq.first) <= queue.distances.close_sectors()
     }
 
     /// A queue that is waited for and whose next request lies where the next one of this queue is expected
     /// (cfq_close_cooperator). Only queues of one level work together.
     pub(super) fn cooperator(&self, id: QueueId, pool: &Pool) -> Option<QueueId> {
         let own = &self.queues[id];
-        if self.order.is_empty() || !own.is_sync || own.is_seeky() {
+        if self.order.is_empty() || !own.is_sync || own.distances.are_seeky() {
             return None;
         }
         let others = self.order.iter().filter_map(|&other| {
@@ -28,7 +28,7 @@ impl Cfq {
         });
         let (other, next) = others.min_by_key(|(_, next)| self.position.abs_diff(next.first))?;
         let queue = &self.queues[other];
-        (self.is_close(own, next) && queue.is_sync && !queue.is_seeky()).then_some(other)
+        (self.is_close(own, next) && queue.is_sync && !queue.distances.are_seeky()).then_some(other)
     }
 
     /// Two queues become one: the processes of the smaller one move with their next requests (cfq_setup_merge).

@@ -13,7 +13,7 @@ const IDLE_CLASS_DELAY_NS: Time = 200_000_000;
 /// A queue that preempts stands this far before the first one (HZ).
 const PREEMPTING_NS: Time = 1_000_000_000;
 /// An awaited request that is longer goes at once (PAGE_CACHE_SIZE).
-const PAGE_SECTORS: u64 = 8;
+pub const PAGE_SECTORS: u64 = 8;
 /// How many times the quantum may be in the device while no other queue waits (cfq_may_dispatch).
 const ALONE: u64 = 4;
 
@@ -259,7 +259,7 @@ impl Cfq {
             return;
         }
         let slice_idle_ns = self.rules.slice_idle_ns;
-        let lasts_ns = if queue.is_surely_seeky() { slice_idle_ns.min(MIN_THINK_NS) } else { slice_idle_ns };
+        let lasts_ns = if queue.distances.are_surely_seeky() { slice_idle_ns.min(MIN_THINK_NS) } else { slice_idle_ns };
         turn.awaits = true;
         turn.timer = Some((cx.now + lasts_ns) as Time);
         turn.idle_since = Some(cx.now as Time);
