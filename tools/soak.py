@@ -46,6 +46,7 @@ PARTS = {
     **{name: folder(name) for name in FOLDERS},
     "units": ["cargo", "test", "--locked", "--workspace", "--features", "flashwatt/internals", "--lib"],
     "alone": rust(*(word for name in ALONE for word in ("--test", name))),
+    "elevators": ["cargo", "test", "--locked", "-p", "flashwatt-host", "--test", "elevators", "--", "--nocapture"],
     "live": ["cargo", "test", "--locked", "-p", "flashwatt-live"],
     "python": [sys.executable, "-m", "pytest", "-n", "auto", "-q"],
     "archives": ["bash", "tools/archives.sh", sys.executable],

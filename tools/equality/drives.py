@@ -45,6 +45,7 @@ SCHEDULERS: dict[str, dict[str, tuple[Any, ...]]] = {
     "deadline": {"write_expire_ms": (5, 100), "fifo_batch": (1, 4), "writes_starved": (1,)},
     "anticipatory": {"antic_expire_ms": (1, 3), "read_batch_expire_ms": (20,)},
     "cfq": {"quantum": (1, 8), "slice_idle_ms": (0, 2), "low_latency": (0,), "slice_sync_ms": (20,)},
+    "cfq_el6": {"quantum": (2,), "slice_idle_ms": (0, 2), "low_latency": (0,), "slice_sync_ms": (20,)},
     "pardispatcher": {"region_bytes": (1 << 20, 8 << 20), "read_batch": (2,), "wrap": (1,)},
 }
 _NAND: dict[str, tuple[Any, ...]] = {
@@ -221,7 +222,7 @@ def host(draw: Draw, settings: dict[str, Any]) -> dict[str, Any]:
     }
     if scheduler == "none":
         found.pop("host.nr_requests", None)
-    if scheduler not in ("bfq", "cfq"):
+    if scheduler not in ("bfq", "cfq", "cfq_el6"):
         found.pop("host.rotational", None)
     if "device.channels" not in settings or settings.get("device.host_link.queue_depth", 8) < found.get(_DEPTH, 0):
         found.pop(_DEPTH, None)

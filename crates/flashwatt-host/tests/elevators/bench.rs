@@ -17,15 +17,8 @@ use flashwatt_host::BlockLayer;
 use flashwatt_host::sched::REGISTRY;
 use flashwatt_host::settings::{Chosen, FlushRule, Host, Merges, Plug};
 
-/// What FlashWatt does in a scenario.
-pub struct Played {
-    pub started: Vec<Started>,
-    /// When each request was sent and when it ended.
-    pub ends: Vec<(Nanos, Nanos)>,
-}
-
-/// Plays a scenario with this scheduler.
-pub fn play(scenario: &Scenario, scheduler: &str) -> Played {
+/// The requests in the order in which the device gets them, under this scheduler.
+pub fn play(scenario: &Scenario, scheduler: &str) -> Vec<Started> {
     let device = Bench { scenario, inside: VecDeque::new(), started: Vec::new(), position: 0, free_ns: 0, seat: 0 };
     let bytes = 1 << 40;
     let layer = BlockLayer::new(&host(scenario, scheduler), bytes, &[], device).expect("a block layer");
@@ -33,14 +26,17 @@ pub fn play(scenario: &Scenario, scheduler: &str) -> Played {
     let mut processes = Processes::new(scenario);
     let (outcome, layer) = Sim::new(&stages, layer, &mut processes).run(&mut |_| true);
     assert!(matches!(outcome.end, End::Complete), "{}: {:?}", scenario.name, outcome.end);
-    Played { started: layer.into_device().started, ends: processes.ends }
+    layer.into_device().started
 }
 
 fn host(scenario: &Scenario, scheduler: &str) -> Host {
     let entry = REGISTRY.iter().find(|entry| entry.name == scheduler).expect("a scheduler");
-    let mut parameters: BTreeMap<_, _> = entry.params.iter().map(|param| (param.name.to_owned(), param.default)).collect();
+    let mut parameters: BTreeMap<_, _> =
+        entry.params.iter().map(|param| (param.name.to_owned(), param.default)).collect();
     for (name, value) in &scenario.attributes {
-        let key = [name.clone(), format!("{name}_ms"), format!("{name}_kib")].into_iter().find(|key| parameters.contains_key(key));
+        let key = [name.clone(), format!("{name}_ms"), format!("{name}_kib")]
+            .into_iter()
+            .find(|key| parameters.contains_key(key));
         parameters.insert(key.unwrap_or_else(|| panic!("{scheduler}: {name}")), *value);
     }
     let requests = if scenario.tagged && !scenario.rotational { 0 } else { 4 };
@@ -135,7 +131,6 @@ struct Processes<'a> {
     coming: BinaryHeap<Reverse<(Nanos, usize)>>,
     /// By process: the requests of its loop that an end starts.
     waiting: BTreeMap<u16, VecDeque<usize>>,
-    ends: Vec<(Nanos, Nanos)>,
 }
 
 impl<'a> Processes<'a> {
@@ -153,7 +148,7 @@ impl<'a> Processes<'a> {
                 coming.extend(chain.pop_front().map(|id| Reverse((one.start_ns, id))));
             }
         }
-        Processes { scenario, coming, waiting, ends: vec![(0, 0); requests.len()] }
+        Processes { scenario, coming, waiting }
     }
 }
 
@@ -163,7 +158,6 @@ impl Workload for Processes<'_> {
             Some(&Reverse((at, _))) if at > now => Next::WaitUntil(at),
             Some(&Reverse((at, id))) => {
                 self.coming.pop();
-                self.ends[id].0 = at;
                 Next::Request(Tag(id as u32), Request { arrival_ns: at, ..self.scenario.requests[id].request })
             }
             None if self.waiting.values().all(VecDeque::is_empty) => Next::End,
@@ -172,9 +166,7 @@ impl Workload for Processes<'_> {
     }
 
     fn completed(&mut self, done: &Completion, now: Nanos) {
-        let id = done.tag.0 as usize;
-        self.ends[id].1 = now;
-        let sent = &self.scenario.requests[id];
+        let sent = &self.scenario.requests[done.tag.0 as usize];
         if sent.at_ns.is_none()
             && let Some(next) = self.waiting.get_mut(&sent.request.process).and_then(VecDeque::pop_front)
         {

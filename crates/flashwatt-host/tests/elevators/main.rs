@@ -1,16 +1,30 @@
-//! The schedulers of Linux 2.6.32 beside the kernel's own code: the orders in which its elevators gave requests to a driver, in
-//! scenarios that were played with the unmodified sources.
+//! The schedulers of Linux 2.6.32 beside the kernel's own code: the orders in which its elevators gave requests to a driver.
+//!
+//! `data/` has scenarios that were played with the unmodified sources of `block/`, compiled in user space behind stubs: what processes send,
+//! and when the driver started which request. Of `noop`, `deadline` and `anticipatory` it is 2.6.32.71 with HZ = 1000. `cfq` counts in ns,
+//! and stands beside 2.6.32.71 with jiffies of 1 us (`_hz1e6`); `cfq_el6` beside 2.6.32-71.el6 with HZ = 1000 (`_el6`).
+//!
+//! `FLASHWATT_ELEVATORS=FOLDER` has a folder of further scenarios played, too, and prints what differs there.
 
 mod bench;
 mod scenario;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bench::play;
 use scenario::{Scenario, Started};
 
-/// Two requests started at the same time differ by at most this.
+/// Two times are the same if they differ by at most this: the data has jiffies of 1 us where FlashWatt counts in ns.
 const SAME_NS: u64 = 2_000;
+
+/// What stands beside what: a scheduler of the scenarios, the suffix of the results, and FlashWatt's scheduler.
+const BESIDE: [(&str, &str, &str); 5] = [
+    ("noop", "", "noop"),
+    ("deadline", "", "deadline"),
+    ("anticipatory", "", "anticipatory"),
+    ("cfq", "_hz1e6", "cfq"),
+    ("cfq", "_el6", "cfq_el6"),
+];
 
 /// The first difference between two orders of dispatch.
 fn difference(ours: &[Started], theirs: &[Started]) -> Option<String> {
@@ -19,27 +33,41 @@ fn difference(ours: &[Started], theirs: &[Started]) -> Option<String> {
     };
     let at = ours.iter().zip(theirs).position(differ);
     let at = at.or((ours.len() != theirs.len()).then_some(ours.len().min(theirs.len())))?;
-    let of = |list: &[Started]| list.get(at).map_or("nothing".into(), |one| format!("{}{}+{} at {}", one.op, one.sector, one.sectors, one.at_ns));
+    let of = |list: &[Started]| list.get(at).map_or_else(|| "none".into(), |one| format!("{one:?}"));
     Some(format!("request {at} of {}: {} instead of {}", theirs.len(), of(ours), of(theirs)))
 }
 
+/// Plays the scenarios of a folder for one line of [`BESIDE`]: how many there are, and what differs.
+fn beside(folder: &Path, (of, suffix, scheduler): (&str, &str, &str)) -> (usize, Vec<String>) {
+    let scenarios = Scenario::all(folder, suffix).into_iter().filter(|scenario| scenario.scheduler == of);
+    let mut count = 0;
+    let differ = |scenario: Scenario| {
+        count += 1;
+        let difference = difference(&play(&scenario, scheduler), &scenario.started(suffix))?;
+        Some(format!("{} under {scheduler}: {difference}", scenario.name))
+    };
+    let differences = scenarios.filter_map(differ).collect();
+    (count, differences)
+}
+
 #[test]
-fn look() {
-    let Ok(folder) = std::env::var("FLASHWATT_ELEVATORS") else { return };
-    let suffix = std::env::var("SUFFIX").unwrap_or_default();
-    let only = std::env::var("ONLY").unwrap_or_default();
-    let cfq = std::env::var("CFQ").unwrap_or("cfq".into());
-    let (mut same, mut all) = (0, 0);
-    for scenario in Scenario::all(Path::new(&folder), &suffix) {
-        if !scenario.name.contains(&only) { continue; }
-        let scheduler = if scenario.scheduler == "cfq" { &cfq } else { &scenario.scheduler };
-        let played = play(&scenario, scheduler);
-        let theirs = scenario.started(&suffix);
-        all += 1;
-        match difference(&played.started, &theirs) {
-            None => same += 1,
-            Some(text) => println!("{:30} {text}", scenario.name),
-        }
+fn the_orders_are_those_of_the_kernel() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/elevators/data");
+    for line in BESIDE {
+        let (count, differences) = beside(&folder, line);
+        assert!(count >= 7, "{line:?}: {count} scenarios");
+        assert_eq!(differences, Vec::<String>::new());
     }
-    println!("{same} of {all}");
+}
+
+#[test]
+fn the_orders_of_a_given_folder_are_those_of_the_kernel() {
+    let Some(folder) = std::env::var_os("FLASHWATT_ELEVATORS").map(PathBuf::from) else { return };
+    let mut all = Vec::new();
+    for line in BESIDE {
+        let (count, differences) = beside(&folder, line);
+        println!("{}{}: {} of {count} scenarios are the same", line.2, line.1, count - differences.len());
+        all.extend(differences);
+    }
+    assert_eq!(all, Vec::<String>::new());
 }

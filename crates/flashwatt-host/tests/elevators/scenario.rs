@@ -57,7 +57,8 @@ pub struct Started {
 impl Scenario {
     /// The scenarios of a folder that have results with this suffix, in the order of their names.
     pub fn all(folder: &Path, suffix: &str) -> Vec<Scenario> {
-        let mut folders: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let mut folders: Vec<_> =
+            fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         folders.retain(|path| path.join(format!("dispatch{suffix}.csv")).exists());
         folders.sort();
         folders.iter().map(|path| Scenario::read(path)).collect()
@@ -124,11 +125,6 @@ impl Scenario {
             sector: number(columns[3]) as u64,
             sectors: number(columns[4]) as u64,
         })
-    }
-
-    /// When each request was sent and when it ended.
-    pub fn ends(&self, suffix: &str) -> Vec<(Nanos, Nanos)> {
-        rows(&self.folder.join(format!("ends{suffix}.csv")), |columns| (ns(columns[1]), ns(columns[4])))
     }
 }
 

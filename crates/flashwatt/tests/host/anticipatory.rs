@@ -170,26 +170,28 @@ fn a_batch_begins_with_its_oldest_request() {
     assert_eq!(order("", "0 R0; 0.5 w900/9 w100/9 w950/9"), "R0 w900/9 w950/9 w100/9");
 }
 
-/// A batch of reads of 5 ms, a batch of writes of 20 ms, which has 20 / 10 = 2 writes to begin with. update_write_batch looks at the
-/// end of the first read of a batch. R0: 1 + 20 - 5 = 16 ms, one more: 3 writes at 7, 8 and 9 ms. The read of 10 ms ends 4 ms
-/// after the batch of writes began: less than a third, twice as many. The 6 writes from 17 ms take 7 ms, and those from 30 ms
-/// 8 ms: one more each time.
+/// A batch of reads of 5 ms, a batch of writes of 20 ms. It has 12 writes to begin with, whatever its time is: as_init_queue reckons
+/// with the default. update_write_batch looks at the end of the first read of a batch. R0: 1 + 20 - 5 = 16 ms, one more: 13
+/// writes from 7 ms on. The next read ends 14 ms after the batch of writes began, later ones 15 and 16 ms: one more each time.
 #[test]
 fn the_count_of_a_batch_of_writes_grows_with_spare_time() {
     let script = format!("0 R0; 0.5{}{}", burst('R', 100, 60, 0), burst('w', 50_000, 60, 9));
     let played = on(1, "read_batch_expire_ms=5 write_batch_expire_ms=20", &script);
-    let expected = [('R', 7), ('w', 3), ('R', 7), ('w', 6), ('R', 7), ('w', 7), ('R', 7), ('w', 8)];
+    let expected = [('R', 7), ('w', 13), ('R', 7), ('w', 14), ('R', 7), ('w', 15), ('R', 7), ('w', 16)];
     assert_eq!(runs(&played, letter)[..8], expected);
 }
 
-/// As above with batches of writes of 3 ms: 2 writes to begin with, twice as many after R0. The read of 11 ms ends 5 ms after the
-/// batch of 7 ms began, that of 21 ms 4 ms after that of 18 ms, that of 30 ms 3 ms after that of 28 ms: 4, 3, 2 and 2 writes.
+/// As above with batches of reads of 1 ms and of writes of 3 ms: 12 writes, 1 + 3 - 1 ms after R0, and 4 of them until the time is over. The
+/// next read ends 5 ms after the batch began: one less for each batch, so that the tenth has 3. They take 4 ms; the next one has 2,
+/// which take 3 ms.
 #[test]
 fn the_count_of_a_batch_of_writes_shrinks_to_its_time() {
-    let script = format!("0 R0; 0.5{}{}", burst('R', 100, 60, 0), burst('w', 50_000, 60, 9));
-    let played = on(1, "read_batch_expire_ms=5 write_batch_expire_ms=3", &script);
-    let expected = [('R', 7), ('w', 4), ('R', 7), ('w', 3), ('R', 7), ('w', 2), ('R', 7), ('w', 2)];
-    assert_eq!(runs(&played, letter)[..8], expected);
+    let script = format!("0 R0; 0.5{}{}", burst('R', 100, 120, 0), burst('w', 50_000, 120, 9));
+    let played = on(1, "read_batch_expire_ms=1 write_batch_expire_ms=3", &script);
+    let runs = runs(&played, letter);
+    let writes: Vec<u32> = runs.iter().filter(|(letter, _)| *letter == 'w').map(|&(_, count)| count).collect();
+    assert_eq!(writes[..9], [4; 9]);
+    assert_eq!(writes[9..12], [3, 2, 2]);
 }
 
 /// The first batch of reads ends behind 501 ms, after 502 reads. A batch of 125 ms has 12 writes; the queue began in one without
@@ -201,15 +203,16 @@ fn the_first_read_doubles_the_count_of_writes() {
 }
 
 /// as_completed_request: if a batch of reads waits for the last write, the end of that write sets the time of the batch, from which
-/// the time of the writes is reckoned afterwards. One request at a time: 3 writes from 3 ms take 4 ms of 30, twice as many. Two
-/// at a time: the last write ends at 5.5 ms, the time becomes 5 + 1, and the first read ends at 6.5 ms: 6 + 30 - 6 ms, as many.
+/// the time of the writes is reckoned afterwards. R0: 1 + 100 - 2 ms, one more: 13 writes. One
+/// request at a time: they take 14 ms of 100, twice as many. Two at a time: the last write ends alone, the time becomes 2 ms after
+/// that, and the first read ends 1 ms after it: 1 + 100 - 2 ms, one more.
 #[test]
 fn the_time_of_writes_is_lost_where_the_device_takes_several() {
     let script = format!("0 R0; 0.5{}{}", burst('R', 100, 60, 0), burst('w', 50_000, 60, 9));
     let counts =
-        |depth| runs(&on(depth, "read_batch_expire_ms=1 write_batch_expire_ms=30", &script), letter)[..4].to_vec();
-    assert_eq!(counts(1), [('R', 3), ('w', 3), ('R', 3), ('w', 6)]);
-    assert_eq!(counts(2), [('R', 6), ('w', 3), ('R', 6), ('w', 3)]);
+        |depth| runs(&on(depth, "read_batch_expire_ms=2 write_batch_expire_ms=100", &script), letter)[..4].to_vec();
+    assert_eq!(counts(1), [('R', 4), ('w', 13), ('R', 4), ('w', 26)]);
+    assert_eq!(counts(2), [('R', 8), ('w', 13), ('R', 8), ('w', 14)]);
 }
 
 /// write_batch_idled: from 7 ms on 8 writes go without a rival, 4 more than the count. The read of 15 ms ends after 9 ms instead of
@@ -264,13 +267,13 @@ fn a_seek_backwards_has_a_limit() {
 }
 
 /// as_merge looks for a front in the list of the other class: it finds writes that somebody waits for. last_merge is tried
-/// whatever it is.
+/// whatever it is: the first request that came, here.
 #[test]
-fn a_piece_joins_the_front_of_the_newest_request_or_of_a_write() {
-    assert_eq!(order("", "0 R0; 0.5 R900 R100 R92"), "R0 R92+16 R900");
-    assert_eq!(order("", "0 R0; 0.5 R100 R900 R92"), "R0 R92 R100 R900");
-    assert_eq!(order("", "0 R0; 0.5 W100 W900 W92"), "R0 W92+16 W900");
-    assert_eq!(order("", "0 R0; 0.5 w100/9 w900/9 w92/9"), "R0 w100/9 w92/9 w900/9");
+fn a_piece_joins_the_front_of_the_first_request_or_of_a_write() {
+    assert_eq!(order("", "0 R0; 0.5 R100 R900 R92"), "R0 R92+16 R900");
+    assert_eq!(order("", "0 R0; 0.5 R900 R100 R92"), "R0 R92 R100 R900");
+    assert_eq!(order("", "0 R0; 0.5 W900 W100 W92"), "R0 W92+16 W900");
+    assert_eq!(order("", "0 R0; 0.5 w900/9 w100/9 w92/9"), "R0 w900/9 w100/9 w92/9");
 }
 
 /// as_merged_requests: R100+4 takes in R108, which is older than R5300, and its deadline. It is the oldest request at 4 ms, when expired

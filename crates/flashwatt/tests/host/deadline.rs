@@ -39,14 +39,14 @@ fn writes_starved_is_counted_only_while_writes_wait() {
 }
 
 /// R600 and R700 are a batch, which R100 does not cut short. The next batch begins at 3 ms: with R100 if that has expired, else
-/// with R800, above the last request.
+/// with R800, above the last request. R100 came in jiffy 0; with 2 jiffies it has expired in jiffy 3, with 3 in jiffy 4.
 #[test]
 fn an_expired_request_begins_the_next_batch() {
     let script = "0 R500; 0.5 R600 R100 R700 R800 R900";
     let sets = |expire: &'static str| ["scheduler=deadline", "scheduler.deadline.fifo_batch=2", expire];
-    let expired = play(&sets("scheduler.deadline.read_expire_ms=2.5"), script);
+    let expired = play(&sets("scheduler.deadline.read_expire_ms=2"), script);
     assert_eq!((expired.order.as_str(), expired.figures.counters.expired), ("R500 R600 R700 R100 R800 R900", 2));
-    let not_yet = play(&sets("scheduler.deadline.read_expire_ms=2.6"), script);
+    let not_yet = play(&sets("scheduler.deadline.read_expire_ms=3"), script);
     assert_eq!((not_yet.order.as_str(), not_yet.figures.counters.expired), ("R500 R600 R700 R800 R900 R100", 1));
 }
 
@@ -64,11 +64,27 @@ fn a_request_joined_into_the_next_one_leaves_the_batch_whole() {
     assert_eq!(order(DEADLINE, "0 R0; 0.5 R100 R200; 1.5 R208; 1.6 R216+16 R300"), "R0 R100 R200+32 R300");
 }
 
-/// Of two requests that become one, the earlier deadline and its place by age stay: R116 came before R600, R100 after it.
+/// Of two requests that become one, the earlier deadline and its place by age stay: R116 came before R90, R100 after it. Deadlines of
+/// one jiffy are equal: then the request keeps its place that takes in the other one.
 #[test]
 fn a_joined_request_has_the_earlier_deadline() {
-    assert_eq!(order(DEADLINE, "0 R500; 0.1 R116; 0.2 R600; 0.3 R100"), "R500 R116 R600 R100");
-    assert_eq!(order(DEADLINE, "0 R500; 0.1 R116; 0.2 R600; 0.3 R100; 0.4 R108"), "R500 R100+24 R600");
+    let first = "0 R500 R510 R520 R530";
+    assert_eq!(
+        order(DEADLINE, &format!("{first}; 0.1 R116; 1.2 R90; 2.3 R100; 2.4 R108")),
+        "R500 R510 R520 R530 R100+24 R90"
+    );
+    assert_eq!(
+        order(DEADLINE, &format!("{first}; 2.1 R116; 2.2 R90; 2.3 R100; 2.4 R108")),
+        "R500 R510 R520 R530 R90 R100+24"
+    );
+}
+
+/// deadline_add_rq_rb: of two reads of sector 100 the older goes to the driver at once, before R50, which would be the next. R300 is above
+/// it and goes on with its batch. The reads of one sector are not joined, and neither is what begins behind the first one.
+#[test]
+fn of_two_requests_with_one_first_sector_the_older_goes_at_once() {
+    assert_eq!(order(DEADLINE, "0 R0; 0.5 R50 R100 R300; 0.6 R100+4"), "R0 R100 R300 R50 R100+4");
+    assert_eq!(order(DEADLINE, "0 R0; 0.5 R100 R300; 0.6 R100 R108"), "R0 R100 R300 R100+16");
 }
 
 /// HZ / 2 and 5 HZ, 2, 16.
@@ -119,13 +135,13 @@ fn a_front_merge_goes_into_the_next_request_and_into_the_next_batch() {
     assert_eq!(with("scheduler.deadline.fifo_batch=1", "0 R0; 0.5 R300 R200 R100; 1.5 R192"), "R0 R300 R192+16 R100");
 }
 
-/// Writes have deadlines, too. W100 has expired at 2 ms, or has not.
+/// Writes have deadlines, too. W100, of jiffy 0, has expired at 2 ms with 1 jiffy, and has not with 2.
 #[test]
 fn an_expired_write_begins_the_next_batch() {
     let sets = |expire: &'static str| ["scheduler=deadline", "scheduler.deadline.fifo_batch=1", expire];
     let script = "0 W400; 0.5 W500 W100 W600";
-    assert_eq!(order(&sets("scheduler.deadline.write_expire_ms=1.5"), script), "W400 W500 W100 W600");
-    assert_eq!(order(&sets("scheduler.deadline.write_expire_ms=1.6"), script), "W400 W500 W600 W100");
+    assert_eq!(order(&sets("scheduler.deadline.write_expire_ms=1"), script), "W400 W500 W100 W600");
+    assert_eq!(order(&sets("scheduler.deadline.write_expire_ms=2"), script), "W400 W500 W600 W100");
 }
 
 /// A write that has expired waits for its turn: reads are passed over after two batches, not before.

@@ -36,8 +36,8 @@ fn reads_writes_trims_and_forced_writes_stay_apart() {
 /// `nr_requests` of Linux 2.6.32 bounds each class; a waiting process is let in as a place becomes free.
 #[test]
 fn a_process_waits_for_a_place_in_the_queue() {
-    let played = play(&["scheduler=noop", "nr_requests=2"], "0 R0/1 R100/1 R200/1 R300/2 w400/3");
-    assert_eq!(played.order, "R0/1 R100/1 w400/3 R200/1 R300/2");
+    let played = play(&["scheduler=noop", "nr_requests=2"], "0 R0/1 R100/4 R200/5 R300/2 w400/3");
+    assert_eq!(played.order, "R0/1 R100/4 w400/3 R200/5 R300/2");
     assert_eq!(played.figures.blocked, 2);
     let slat = played.figures.kinds[0].slat.bars();
     assert_eq!((slat.count, slat.upper_ns[0]), (vec![2, 1, 1], 0));

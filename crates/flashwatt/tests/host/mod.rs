@@ -3,6 +3,7 @@
 mod anticipatory;
 mod bfq;
 mod cfq;
+mod cfq_el6;
 mod claims;
 mod contracts;
 mod deadline;

@@ -19,31 +19,62 @@ fn a_piece_joins_the_back_of_any_queued_request() {
     assert_eq!(order(NOOP, "0 R0; 0.5 R100 R900 R108"), "R0 R100+16 R900");
 }
 
-/// `last_merge`: only the newest request grows at its front.
+/// `last_merge`: the first request that came since that was empty grows at its front, and no other one. When it has left, the next
+/// request that comes is tried: R600, and not R100, which was there before.
 #[test]
-fn a_piece_joins_the_front_of_the_newest_request_only() {
-    assert_eq!(order(NOOP, "0 R0; 0.5 R900 R100 R92"), "R0 R900 R92+16");
-    assert_eq!(order(NOOP, "0 R0; 0.5 R100 R900 R92"), "R0 R100 R900 R92");
+fn a_piece_joins_the_front_of_the_first_request_only() {
+    assert_eq!(order(NOOP, "0 R0; 0.5 R100 R900 R92"), "R0 R92+16 R900");
+    assert_eq!(order(NOOP, "0 R0; 0.5 R900 R100 R92"), "R0 R900 R100 R92");
+    assert_eq!(order(NOOP, "0 R0; 0.5 R900 R100; 1.5 R600 R700 R592 R92"), "R0 R900 R100 R592+16 R700 R92");
 }
 
-/// A request that has grown is the newest: R84 joins its front. R900 came later, and does not grow at its front any more.
+/// A request that has grown takes the place of the first one: R92 joins its front. R900 does not grow at its front any more.
 #[test]
-fn a_request_that_has_grown_is_the_newest_one() {
-    assert_eq!(order(NOOP, "0 R0; 0.5 R100 R900 R108 R92"), "R0 R92+24 R900");
-    assert_eq!(order(NOOP, "0 R0; 0.5 R100 R900 R108 R892"), "R0 R100+16 R900 R892");
+fn a_request_that_has_grown_is_tried_first() {
+    assert_eq!(order(NOOP, "0 R0; 0.5 R900 R100 R108 R92"), "R0 R900 R92+24");
+    assert_eq!(order(NOOP, "0 R0; 0.5 R900 R100 R108 R892"), "R0 R900 R100+16 R892");
 }
 
-/// Touching requests stay apart, though R108 has filled the gap between them; each of them goes on growing.
+/// R108 fills a gap. The two requests become one if they are neighbours in the list, in that order.
 #[test]
-fn two_queued_requests_are_not_joined() {
-    assert_eq!(order(NOOP, "0 R0; 0.5 R100 R116 R300 R108 R124"), "R0 R100+16 R116+16 R300");
+fn neighbours_in_the_list_become_one() {
+    assert_eq!(order(NOOP, "0 R0; 0.5 R100 R116 R300 R108 R124"), "R0 R100+32 R300");
+    assert_eq!(order(NOOP, "0 R0; 0.5 R100 R300 R116 R108 R124"), "R0 R100+16 R300 R116+16");
+    assert_eq!(order(NOOP, "0 R0; 0.5 R116 R100 R108"), "R0 R108+16 R100");
 }
 
-/// R92 ends where the newest request begins, and begins where an older one ends: it joins the older one.
+/// A piece that would make a request too long: that is not joined any more, at neither end (REQ_NOMERGE).
 #[test]
-fn a_piece_between_two_requests_joins_the_lower_one() {
-    assert_eq!(order(NOOP, "0 R0; 0.5 R84 R100 R92"), "R0 R84+16 R100");
-    assert_eq!(order(NOOP, "0 R0; 0.5 R84 R900 R92 R892"), "R0 R84+16 R900 R892");
+fn a_request_for_which_a_piece_was_too_long_is_closed() {
+    let most = "max_request_bytes=12288";
+    assert_eq!(with(most, "0 R0; 0.5 R100+16 R116+16 R116+8 R92"), "R0 R100+16 R116+16 R116 R92");
+    assert_eq!(with(most, "0 R0; 0.5 R100+16 R116+8"), "R0 R100+24");
+}
+
+/// elv_rqhash_find: of the requests that end at sector 108 the last one is taken, whatever its kind: the read hides the write.
+#[test]
+fn a_read_that_ends_at_a_sector_hides_a_write() {
+    assert_eq!(order(NOOP, "0 R0; 0.5 R900 W100 R100 W108"), "R0 R900 W100 R100 W108");
+    assert_eq!(order(NOOP, "0 R0; 0.5 R900 R100 W100 W108"), "R0 R900 R100 W100+16");
+}
+
+/// elv_rq_merge_ok: the priorities of two processes do not matter, and the request has the better one.
+#[test]
+fn priorities_do_not_hinder_a_merge() {
+    assert_eq!(order(NOOP, "0 R0; 0.5 R100/1:idle R108/2:rt"), "R0 R100+16/1");
+}
+
+/// __generic_unplug_device: a disk's queue that is neither empty nor plugged is not run for a request. It takes two at a time, and has room
+/// for R200; R200 goes with the end of R0. Without rotating parts it goes at once. What comes to an empty queue goes at once, too.
+#[test]
+fn a_request_does_not_run_a_disk_s_queue_that_is_not_empty() {
+    let at = |disk: &'static str, script: &str| {
+        let sets = ["scheduler=anticipatory", "plug_requests=4", disk, "scheduler.anticipatory.antic_expire_ms=0"];
+        play_on(2, MS, &sets, script).times.into_iter().map(|(at, _)| at as f64 / MS as f64).collect::<Vec<_>>()
+    };
+    let script = "0 R0; 0.1 w500; 0.2 R100 R200";
+    assert_eq!(at("rotational=true", script)[..2], [0.0, 0.2]);
+    assert_eq!(at("rotational=true", "0 w0 w500 w900 w1300; 0.5 R200")[..3], [0.0, 0.0, 1.0]);
 }
 
 #[test]
@@ -68,15 +99,29 @@ fn a_long_request_is_split_and_its_rest_grows() {
 /// w300.
 #[test]
 fn each_class_has_places_of_its_own() {
-    let script = "0 R0/1 R100/1 R200/1 w300/2 w400/2 w500/2";
-    assert_eq!(with("nr_requests=2", script), "R0/1 R100/1 w300/2 w400/2 R200/1 w500/2");
+    let script = "0 R0/1 R100/2 R200/3 w300/4 w400/5 w500/6";
+    assert_eq!(with("nr_requests=2", script), "R0/1 R100/2 w300/4 w400/5 R200/3 w500/6");
 }
 
-/// Process 1 waits with R200, and R300 behind it. Let in, it goes to the end of the line, behind process 2.
+/// get_request: process 1 fills the four places and takes two more, half as many again. It waits with R600, and process 2 with R700.
+/// The first place of four becomes free with the third end: process 1 is woken first, fills the queue with R600, and goes on with R650.
 #[test]
-fn waiting_processes_take_turns() {
-    let script = "0 R0/1 R100/1 R200/1 R300/1 R400/2";
-    assert_eq!(with("nr_requests=2", script), "R0/1 R100/1 R200/1 R400/2 R300/1");
+fn a_process_that_fills_the_queue_takes_a_batch_of_places() {
+    let script = "0 R0/1 R100/1 R200/1 R300/1 R400/1 R500/1 R600/1 R700/2; 2.5 R650/1";
+    assert_eq!(with("nr_requests=4", script), "R0/1 R100/1 R200/1 R300/1 R400/1 R500/1 R600/1 R650/1 R700/2");
+}
+
+/// A batch has 32 places, or ends after 20 ms (BLK_BATCH_REQ, BLK_BATCH_TIME). Process 1 fills the 100 places, the last one of which counts, and
+/// takes 31 more. Process 2, which comes after that, is woken when fewer than 100 are there; process 1 began to wait first.
+#[test]
+fn a_batch_of_places_has_thirty_two() {
+    let burst = |from: u64, count: u64, process: u32| {
+        (from..from + count).map(|at| format!(" R{}/{process}", at * 100)).collect::<String>()
+    };
+    let script = format!("0{}{}", burst(0, 140, 1), burst(1_000, 1, 2));
+    let played = play(&["scheduler=noop", "nr_requests=100"], &script);
+    assert_eq!(played.figures.blocked, 9 + 1);
+    assert_eq!(played.figures.queued_max, 130);
 }
 
 /// A piece that joins needs no place, though the queue is full.

@@ -20,6 +20,7 @@ const BOUNDS: &[(&str, fn())] = &[
     ("deadline", deadline),
     ("anticipatory", anticipatory),
     ("cfq", cfq),
+    ("cfq_el6", cfq_el6),
     ("pardispatcher", pardispatcher),
 ];
 
@@ -150,6 +151,12 @@ fn anticipatory() {
 fn cfq() {
     let other = wait_ms("cfq", &["nr_requests=2000"], &stream(20, 1_000, read, "R8/1"), "R8/1");
     assert_within(other, 98.0, 100.0 + 2.0);
+}
+
+/// The same. Beside one other queue a slice has its whole length.
+fn cfq_el6() {
+    let other = wait_ms("cfq_el6", &["nr_requests=2000"], &stream(20, 1_000, read, "R8/1"), "R8/1");
+    assert_within(other, 98.0, 100.0 + 3.0);
 }
 
 /// Four regions, each with a stream. A read below that of its region waits until it expires, and for a turn of each region; a write for

@@ -106,8 +106,7 @@ fn plug(c: &mut Checker, raw: &raw::Host, entry: &sched::Registered, defaults: &
         return Plug { requests, ns: None };
     }
     if raw.plug_ns.is_some() && requests < 2 && c.clean("host.scheduler") {
-        let origin = if raw.plug_requests.is_some() { "" } else { ", its default here" };
-        let found = format!("host.plug_requests = {requests}{origin}: nothing is held back");
+        let found = format!("host.plug_requests = {requests}: nothing is held back");
         let fault = c.fault("host.plug_ns", "has no effect").found(found);
         c.push(fault.expected("host.plug_requests of at least 2, or no such key"));
     }

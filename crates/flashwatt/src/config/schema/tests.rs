@@ -108,7 +108,7 @@ fn parameters_of_schedulers_have_ranges_and_defaults() {
     }
     assert_eq!(key("host.plug_ns").default, Some(3_000_000.into()));
     assert_eq!(key("host.dispatch_budget").default, Some(true.into()));
-    assert_eq!(key("host.plug_requests").default, None, "the scheduler and the drive decide");
+    assert_eq!(key("host.plug_requests").default, None, "the scheduler decides");
     assert_eq!(key("host.nr_requests").default, None, "the scheduler and the queue depth decide");
 }
 
