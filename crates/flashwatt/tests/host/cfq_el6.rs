@@ -31,8 +31,8 @@ fn slices_shrink_with_the_number_of_queues() {
     assert_eq!(of("cfq"), [('0', 101), ('1', 101), ('2', 101), ('3', 101)]);
 }
 
-/// choose_service_tree: the tree of the readers is served for 300 x 2 / 3 ms, two turns of 101 requests. Then that of the writes
-/// is, for 300 x 1 / 3 x 40 / 100 ms. Its only queue gives the drive back after 16 of them (cfq_prio_to_maxrq), and gets it again while the time of the
+/// choose_service_tree: the tree of the readers is chosen with the first request, and is served for 300 ms, three turns of 101
+/// requests. Then that of the writes is, for 300 x 1 / 3 x 40 / 100 ms. Its only queue gives the drive back after 16 of them (cfq_prio_to_maxrq), and gets it again while the time of the
 /// tree is not over: behind 16 and 32, not behind 48.
 #[test]
 fn what_nobody_waits_for_has_a_tree_of_its_own() {
@@ -40,7 +40,7 @@ fn what_nobody_waits_for_has_a_tree_of_its_own() {
     for at in 0..100 {
         write!(script, " w{}/9", 3_000_000 + 1_000 * at).expect("text");
     }
-    assert_eq!(runs(&on_disk("cfq_el6", &script), letter)[..2], [('R', 202), ('w', 48)]);
+    assert_eq!(runs(&on_disk("cfq_el6", &script), letter)[..2], [('R', 303), ('w', 48)]);
 }
 
 /// cfq_should_idle: a process reads far and wide, beside one that goes on from where it was. Once it is known for that, the device is not kept idle for it

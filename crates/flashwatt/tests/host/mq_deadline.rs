@@ -156,3 +156,14 @@ fn the_idle_class_waits_for_all_others() {
     let played = crate::host::desk::play_on(2, crate::host::desk::MS, MQ, "0 R0 R100:idle");
     assert_eq!(played.times[1], (crate::host::desk::MS, "R100".to_string()));
 }
+
+/// elv_merge: the first request that came since the last one left is tried at both ends, also with front_merges = 0; no later one is. A
+/// request for which a piece was too long is joined no more, at neither end. The read that ends at 108 hides the write.
+#[test]
+fn a_piece_looks_for_a_request_as_elv_merge_does() {
+    let no_front = "scheduler.mq_deadline.front_merges=0";
+    assert_eq!(with(&[no_front], "0 R0; 0.5 R100 R900 R92"), "R0 R92+16 R900");
+    assert_eq!(with(&[no_front], "0 R0; 0.5 R900 R100 R92"), "R0 R900 R100 R92");
+    assert_eq!(with(&["max_request_bytes=12288"], "0 R0; 0.5 R100+16 R116+16 R92"), "R0 R100+16 R116+16 R92");
+    assert_eq!(with(&[], "0 R0; 0.5 R900 W100 R100 W108"), "R0 R900 R100 W100 W108");
+}
