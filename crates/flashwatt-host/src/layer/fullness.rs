@@ -160,7 +160,7 @@ pub(super) struct Waiters {
     order: [VecDeque<(u64, u16)>; 2],
     /// The number of the next one that begins to wait.
     began: u64,
-    /// Processes that were woken, in that order; and whether the first one has sent a piece since.
+    /// Processes that were woken and have pieces left, in that order; and whether the first one has sent a piece since.
     awake: VecDeque<u16>,
     goes_on: bool,
     /// The pieces of each process, by its number.
@@ -187,20 +187,18 @@ impl Waiters {
     }
 
     /// The next piece of the process that was woken first, and whether it has sent one since.
-    pub fn next_awake(&mut self) -> Option<(RqId, bool)> {
-        loop {
-            let &process = self.awake.front()?;
-            match self.next_of(process) {
-                Some(id) => return Some((id, std::mem::replace(&mut self.goes_on, true))),
-                None => self.fall_asleep(),
-            }
-        }
+    pub fn next_awake(&self) -> Option<(RqId, bool)> {
+        let &process = self.awake.front()?;
+        self.next_of(process).map(|id| (id, self.goes_on))
     }
 
     /// The process that was woken first has sent its next piece.
     pub fn sent(&mut self) {
-        if let Some(&process) = self.awake.front() {
-            self.take_of(process);
+        let Some(&process) = self.awake.front() else { return };
+        self.take_of(process);
+        self.goes_on = true;
+        if self.next_of(process).is_none() {
+            self.fall_asleep();
         }
     }
 

@@ -25,7 +25,7 @@ pub fn play(scenario: &Scenario, scheduler: &str) -> Vec<Started> {
     let stages = Stages { warmup: Span::default(), measure: Span::default(), count_drain: false, max_flash_ops: None };
     let mut processes = Processes::new(scenario);
     let (outcome, layer) = Sim::new(&stages, layer, &mut processes).run(&mut |_| true);
-    assert!(matches!(outcome.end, End::Complete), "{}: {:?}", scenario.name, outcome.end);
+    assert!(matches!(outcome.end, End::Complete), "{scheduler}, {scenario:?}: {:?}", outcome.end);
     layer.into_device().started
 }
 
@@ -56,6 +56,16 @@ fn host(scenario: &Scenario, scheduler: &str) -> Host {
     }
 }
 
+/// The letter of a request's kind.
+pub fn op(request: &Request) -> char {
+    match request.kind {
+        RequestKind::Read => 'R',
+        RequestKind::Write => 'W',
+        RequestKind::Trim => 'T',
+        RequestKind::Flush => 'F',
+    }
+}
+
 struct Bench<'a> {
     scenario: &'a Scenario,
     /// Ends and tags, in order.
@@ -80,8 +90,7 @@ impl Device for Bench<'_> {
 
     fn submit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         let (sector, sectors) = (request.offset_bytes / 512, request.bytes / 512);
-        let op = if request.kind == RequestKind::Read { 'R' } else { 'W' };
-        self.started.push(Started { at_ns: cx.now(), op, sector, sectors });
+        self.started.push(Started { at_ns: cx.now(), op: op(request), sector, sectors });
         let moves_ns = self.position.abs_diff(sector) * self.scenario.ns_per_sector;
         self.free_ns = self.free_ns.max(cx.now()) + self.scenario.service_ns + moves_ns;
         self.position = sector + sectors;

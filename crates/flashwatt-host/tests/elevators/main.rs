@@ -7,6 +7,7 @@
 //! `FLASHWATT_ELEVATORS=FOLDER` has a folder of further scenarios played, too, and prints what differs there.
 
 mod bench;
+mod random;
 mod scenario;
 
 use std::path::{Path, PathBuf};
@@ -70,4 +71,30 @@ fn the_orders_of_a_given_folder_are_those_of_the_kernel() {
         all.extend(differences);
     }
     assert_eq!(all, Vec::<String>::new());
+}
+
+/// Whatever comes, every sector of a request reaches the device, and every request ends: `play` fails where one is left behind. Scenario 98
+/// leaves processes waiting for places if one is woken twice, 399 requests in the queue if a queue of `cfq` ends its turn when its process moves.
+/// A soak draws others, and more of them.
+#[test]
+fn no_request_is_left_behind() {
+    let tier = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
+    let mut draw = random::Draw::new(tier("FLASHWATT_SEED").map_or(7, |seed| seed as u64));
+    for _ in 0..tier("FLASHWATT_SOAK").map_or(420, |factor| (6_000.0 * factor) as u32) {
+        let scenario = random::scenario(&mut draw);
+        let sum = |op: char, sizes: &mut dyn Iterator<Item = (char, u64)>| -> u64 {
+            sizes.filter(|&(of, _)| of == op).map(|(_, sectors)| sectors).sum()
+        };
+        for scheduler in ["noop", "deadline", "anticipatory", "cfq", "cfq_el6", "pardispatcher"] {
+            let started = play(&scenario, scheduler);
+            for op in ['R', 'W'] {
+                let sent = sum(
+                    op,
+                    &mut scenario.requests.iter().map(|sent| (bench::op(&sent.request), sent.request.bytes / 512)),
+                );
+                let got = sum(op, &mut started.iter().map(|one| (one.op, one.sectors)));
+                assert_eq!(got, sent, "{scheduler}");
+            }
+        }
+    }
 }

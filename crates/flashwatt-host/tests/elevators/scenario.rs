@@ -7,7 +7,7 @@ use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{Priority, PriorityClass, Request, RequestKind};
 
 /// A scenario, as `scenario.toml` and `requests.csv` describe it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Scenario {
     pub folder: PathBuf,
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Scenario {
 }
 
 /// A process that has a number of requests under way.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Loop {
     pub process: u16,
     pub outstanding: usize,
@@ -37,7 +37,7 @@ pub struct Loop {
 }
 
 /// A request of a process.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Sent {
     /// When it is sent; none: with an end of its process.
     pub at_ns: Option<Nanos>,

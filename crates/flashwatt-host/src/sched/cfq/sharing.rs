@@ -87,6 +87,7 @@ impl Cfq {
         }
         if self.turn.as_ref().is_some_and(|turn| turn.queue == id) {
             self.expire(false, cx.now as Time, cx);
+            *cx.runs = true;
         }
         self.free.push(id);
     }

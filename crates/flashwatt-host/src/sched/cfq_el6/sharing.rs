@@ -100,6 +100,7 @@ impl CfqEl6 {
         }
         if self.turn.as_ref().is_some_and(|turn| turn.queue == id) {
             self.expire(false, now, cx);
+            *cx.runs = true;
         }
         self.free.push(id);
     }
