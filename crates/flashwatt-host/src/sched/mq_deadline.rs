@@ -7,8 +7,8 @@
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Decides, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count,
-    switch, time_ms,
+    Choice, Cx, Decides, Generation, Merging, Parameters, Passing, Recipe, Registered, Scheduler, Setup, count, switch,
+    time_ms,
 };
 use crate::pool::{Pool, Rq, RqId};
 use flashwatt_base::units::Nanos;

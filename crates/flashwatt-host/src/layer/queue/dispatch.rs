@@ -150,7 +150,8 @@ impl Queue {
         let comes_behind = |&other: &RqId| {
             let other = &self.pool[other];
             let (is_ahead, other_is_ahead) = (rq.first >= self.boundary, other.first >= self.boundary);
-            other.is_read() != rq.is_read() || if is_ahead == other_is_ahead { rq.first >= other.first } else { other_is_ahead }
+            other.is_read() != rq.is_read()
+                || if is_ahead == other_is_ahead { rq.first >= other.first } else { other_is_ahead }
         };
         self.ready.iter().rposition(comes_behind).map_or(0, |before| before + 1)
     }

@@ -65,7 +65,8 @@ impl Queue {
 
     #[inline(never)]
     fn join(&mut self, piece: RqId, id: RqId, side: Side, now: Nanos) {
-        let (sectors, own, priority) = (self.pool[piece].sectors, self.pool[piece].piece(now), self.pool[piece].priority);
+        let (sectors, own, priority) =
+            (self.pool[piece].sectors, self.pool[piece].piece(now), self.pool[piece].priority);
         self.pool.remove(piece);
         self.pool.join(id, own);
         let rq = &mut self.pool[id];

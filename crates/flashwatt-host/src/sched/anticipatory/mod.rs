@@ -29,7 +29,8 @@ use std::cmp::Reverse;
 
 use super::lists::Lists;
 use super::{
-    Choice, Cx, Decides, Generation, Given, JIFFY_NS, Merging, Parameters, Recipe, Registered, Scheduler, Setup, jiffies,
+    Choice, Cx, Decides, Generation, Given, JIFFY_NS, Merging, Parameters, Recipe, Registered, Scheduler, Setup,
+    jiffies,
 };
 use crate::pool::merging::Side;
 use crate::pool::{Pool, Rq, RqId};
@@ -150,7 +151,10 @@ enum Wait {
     /// For the end of the last request.
     End,
     /// For the next request: since when, and until when, in ns.
-    Next { since_ns: Nanos, until_ns: Nanos },
+    Next {
+        since_ns: Nanos,
+        until_ns: Nanos,
+    },
     /// Over. The next request goes, whichever it is.
     Over,
 }

@@ -327,7 +327,8 @@ impl Scheduler for Cfq {
 
     /// A piece joins requests of its own queue only (cfq_allow_merge).
     fn may_join(&self, queued: &Rq, piece: &Rq) -> bool {
-        piece.group == queued.group || (piece.group == 0 && self.queue_now(piece.process, piece.is_sync) == Some(queue_of(queued)))
+        piece.group == queued.group
+            || (piece.group == 0 && self.queue_now(piece.process, piece.is_sync) == Some(queue_of(queued)))
     }
 
     fn front(&self, piece: &Rq, _pool: &Pool) -> Option<RqId> {

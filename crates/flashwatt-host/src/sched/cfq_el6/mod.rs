@@ -51,7 +51,12 @@ pub const ENTRY: Registered = Registered {
     name: "cfq_el6",
     doc: "CFQ of the kernel of RHEL and CentOS 6.0 (2.6.32-71.el6): trees by kind of work, slices that shrink with the number of queues",
     params: &[
-        count("quantum", "requests of a process in the device; half of it late in a slice while others wait (cfq_quantum)", 8.0, 1.0),
+        count(
+            "quantum",
+            "requests of a process in the device; half of it late in a slice while others wait (cfq_quantum)",
+            8.0,
+            1.0,
+        ),
         jiffies("fifo_expire_sync_ms", "a request that somebody waits for goes first at this age (HZ / 8)", 125.0),
         jiffies("fifo_expire_async_ms", "a request that nobody waits for goes first at this age (HZ / 4)", 250.0),
         count_to("back_seek_max_kib", "how far a queue goes back to a request (cfq_back_max)", 16_384.0, 0.0),

@@ -95,7 +95,8 @@ impl CfqEl6 {
         self.queues[id].can_be_found = false;
         let queue = &self.queues[id];
         let Some(next) = queue.next.filter(|_| !queue.is_idle_class()) else { return };
-        let hides = |(other, rq): (QueueId, &Rq)| self.queues[other].level == queue.level && rq.first == pool[next].first;
+        let hides =
+            |(other, rq): (QueueId, &Rq)| self.queues[other].level == queue.level && rq.first == pool[next].first;
         let is_hidden = self.findable(pool).any(hides);
         self.queues[id].can_be_found = !is_hidden;
     }
