@@ -13,10 +13,12 @@ from unittest.mock import patch
 import pytest
 from rich.console import Console
 
+from flashwatt import FlashwattError
 from flashwatt.reproduce import catalogue
 from flashwatt.reproduce.catalogue import Experiment
 from flashwatt.reproduce.criterion import Criterion
 from flashwatt.reproduce.show import criteria as criteria_table
+from flashwatt.reproduce.show import judged as judged_in_words
 from flashwatt.reproduce.show import show_verdicts
 from flashwatt.reproduce.verdict import Row, Verdict, headline, judge, numbers, tally
 
@@ -90,6 +92,15 @@ def test_the_headline_counts_classes_apart() -> None:
     assert tally(found)["numbers"] == {"laid": 3, "near": 1}
 
 
+def test_a_hypothesis_of_our_own_is_counted_apart_and_has_nothing_published() -> None:
+    found = rows(("predictive", None, 2), ("house", None, 2), ("house", None, 0))
+    assert headline(found) == "predictive: 1 of 1 criteria met; house: 1 of 2 criteria met, 1 MISSED"
+    assert judged_in_words(found[1]) == "met, house"
+    for key, value in (("published", "9.9"), ("number", 9.9)):
+        with pytest.raises(FlashwattError, match=f"{key}: found 9.9; expected no"):
+            Criterion.of("place", entry("house", at_least=1, **{key: value}), "Fig. 1")
+
+
 def test_both_tables_name_the_choices_behind_a_claim() -> None:
     criterion = Criterion.of("p", entry("predictive", at_least=1, published="3", number=3, chosen="depth 32"), "Fig. 1")
     console = Console(width=150, record=True, file=io.StringIO())
@@ -127,7 +138,7 @@ def test_a_criterion_on_a_real_trace_waits_for_one() -> None:
     assert headline([without]) == "predictive: 0 of 0 criteria met, 1 needs a trace"
 
 
-def test_a_criterion_that_waits_for_a_part_is_not_counted() -> None:
+def test_a_predictive_criterion_that_waits_for_a_part_counts_as_missed() -> None:
     """Its experiment need not measure it. A report that waits is no figure that is shown."""
     waits = {"pending": "no disk yet"}
     criteria = [
@@ -140,7 +151,7 @@ def test_a_criterion_that_waits_for_a_part_is_not_counted() -> None:
         found = judge(experiment, [{}])
     assert [row.verdict for row in found] == [Verdict.MET, Verdict.PENDING, Verdict.PENDING]
     assert [(row.simulated, row.remark) for row in found[1:]] == [(None, "no disk yet")] * 2
-    assert headline(found) == "predictive: 1 of 1 criteria met, 1 pending"
+    assert headline(found) == "predictive: 1 of 2 criteria met, 1 pending, counted as missed"
     assert tally(found)["classes"]["predictive"] == {"criteria": 2, "met": 1, "pending": 1}
     assert numbers(found) == []
     assert "s (pending: no disk yet)" in criteria_table([experiment])

@@ -34,6 +34,8 @@ class CriterionClass(Enum):
     """The engine against a theory, or against itself: no figure of a paper."""
     PEER = "peer"
     """The engine against another simulator with equal settings: no figure of a paper."""
+    HOUSE = "house"
+    """A hypothesis of our own about the model: no paper has a figure for it, or a word."""
     REPORT = "report"
     """No bound: the simulated figure stands beside the published one."""
 
@@ -44,6 +46,7 @@ MEANINGS = {
     CriterionClass.CALIBRATED: "the model, or the workload, was fitted to the figure",
     CriterionClass.THEORY: "the engine against a theory, or against itself",
     CriterionClass.PEER: "the engine against another simulator with equal settings",
+    CriterionClass.HOUSE: "a hypothesis of our own about the model; no paper states it",
     CriterionClass.REPORT: "no bound: the simulated figure stands beside the published one",
 }
 """The classes in words, for readers of a page."""
@@ -52,6 +55,7 @@ _NO_NUMBER = {
     CriterionClass.IDENTITY: "it was put in, or a closed form gives it",
     CriterionClass.CALIBRATED: "the model was fitted to it",
     CriterionClass.PEER: "it is no figure of a paper",
+    CriterionClass.HOUSE: "no paper states it",
 }
 """Classes whose figures stay out of the count of published numbers, and why."""
 
@@ -82,7 +86,8 @@ class Criterion:
     trace: str
     """The workload whose real trace the quantity needs; empty if the models of the workloads serve."""
     pending: str
-    """What is missing from FlashWatt, without which the quantity cannot be had; empty if nothing is."""
+    """What is missing from FlashWatt, without which the quantity cannot be had; empty if nothing is. A predictive
+    criterion that waits counts as missed."""
     why: str
     """The reason, if known, why the figure misses the bound or differs from the published one."""
 
@@ -101,6 +106,9 @@ class Criterion:
         if class_ in _NO_NUMBER and "number" in table:
             expected = f"no number, as {_NO_NUMBER[class_]}"
             raise _core.FlashwattError(f"{place}: number: found {table['number']}; expected {expected}")
+        if class_ is CriterionClass.HOUSE and texts.get("published"):
+            expected = "nothing, as no paper states what is of the class house"
+            raise _core.FlashwattError(f"{place}: published: found {texts['published']}; expected {expected}")
         text, meets, ends = _bound(place, table, class_)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "class"}
         return cls(**rest, number=table.get("number"), bound=text, meets=meets, ends=ends, class_=class_)

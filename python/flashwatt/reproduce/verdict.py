@@ -35,7 +35,8 @@ class Verdict(Enum):
     TRACE = "needs a trace"
     """It is about a real trace, which `--trace` did not name."""
     PENDING = "pending"
-    """It waits for something that FlashWatt does not model yet, and nothing of it is tested."""
+    """It waits for something that FlashWatt does not model yet, and nothing of it is tested. The headline counts it as
+    missed."""
     UNKNOWN = "no evidence"
     """A run that it needs was not made, failed, or went over its budget of operations; or its figure is infinite or no
     number."""
@@ -264,18 +265,18 @@ def headline(rows: Iterable[Row]) -> str:
     return "; ".join(said)
 
 
-_UNTESTED = (Verdict.TRACE, Verdict.PENDING)
-"""Verdicts on criteria that are not counted among those that can be met."""
 _WORTH = [one.value for one in CriterionClass if one is not CriterionClass.REPORT]
 
 
 def _said(name: str, counts: Mapping[str, int]) -> str:
-    others = [
-        f"{counts[one.value]} {one.value}"
-        for one in (Verdict.MISSED, Verdict.UNKNOWN, Verdict.SHORT, *_UNTESTED)
-        if one.value in counts
-    ]
+    """Say how many criteria of a class are met. Predictive ones that wait for a part of FlashWatt count as missed."""
+    as_missed = name == CriterionClass.PREDICTIVE.value
+    pending = f"{Verdict.PENDING.value}, counted as missed" if as_missed else Verdict.PENDING.value
+    words = {one: one.value for one in (Verdict.MISSED, Verdict.UNKNOWN, Verdict.SHORT, Verdict.TRACE)}
+    words |= {Verdict.PENDING: pending}
+    others = [f"{counts[one.value]} {said}" for one, said in words.items() if one.value in counts]
     if doubtful := counts.get(DOUBTFUL):
         others.append(f"{doubtful} {DOUBTFUL}")
-    judged = counts["criteria"] - sum(counts.get(one.value, 0) for one in _UNTESTED)
+    untested = [Verdict.TRACE, *([] if as_missed else [Verdict.PENDING])]
+    judged = counts["criteria"] - sum(counts.get(one.value, 0) for one in untested)
     return ", ".join([f"{name}: {counts.get('met', 0)} of {judged} criteria met", *others])

@@ -13,7 +13,7 @@ from flashwatt.plot.figures import Point
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flashwatt.reproduce.evidence import Evidence
+    from flashwatt.reproduce.evidence import Evidence, Runs
 
 BIN = 1.008  # width of a bin of the histogram
 
@@ -22,6 +22,12 @@ def no_worse(evidence: Evidence, kind: str, labels: tuple[str, str, str], first:
     """Share of the quantiles from `first` % on at which one replica takes no longer than none, to a bin's width."""
     with_one, without = (_quantiles(evidence, kind, (*labels, replicas)) for replicas in ("1", "0"))
     return fmean(a <= BIN * b for a, b in zip(with_one[first:], without[first:], strict=True))
+
+
+def share_below(runs: Runs, kind: str, labels: tuple[str, ...], level_ns: int) -> float:
+    """Share of the operations that take no longer than a time, to a bin of the histogram."""
+    rows = runs.report(*labels).latency().filter(pl.col("kind") == kind)
+    return int(rows.filter(pl.col("upper_ns") <= level_ns)["count"].sum()) / int(rows["count"].sum())
 
 
 def cdf(evidence: Evidence, kind: str, labels: tuple[str, str, str]) -> Iterator[Point]:

@@ -34,9 +34,9 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     return {
         "reads_reads": change("read", "reads", "8"),
         "reads_writes": change("read", "writes", "8"),
-        "faster": lambda: all(_ratio(evidence, "read", mix, "32", miss) < 1 for mix in mixes for miss in misses),
-        "first_writes": change("write_first", "writes", "32"),
-        "last_writes": change("write_last", "writes", "32"),
+        "faster": lambda: all(_ratio(evidence, "read", mix, "8", miss) < 1 for mix in mixes for miss in misses),
+        "first_writes": change("write_first", "writes", "8"),
+        "last_writes": change("write_last", "writes", "8"),
         "reads_reads_32": change("read", "reads", "32"),
         "reads_writes_32": change("read", "writes", "32"),
         "grid_reads": lambda: share_within(_grid(evidence, "read", *mixes), _READS),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from flashwatt.experiments.rftl.distribution import cdf, no_worse
+from flashwatt.experiments.rftl.distribution import cdf, no_worse, share_below
 from flashwatt.plot.figures import lines
 
 if TYPE_CHECKING:
@@ -27,8 +25,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         return lambda: no_worse(evidence, kind, (mix, depth, "0.9"), TAIL)
 
     def below() -> float:
-        rows = evidence["study"].report("reads", "8", "0.9", "1").latency().filter(pl.col("kind") == "read")
-        return int(rows.filter(pl.col("upper_ns") <= LEVEL_NS)["count"].sum()) / int(rows["count"].sum())
+        return share_below(evidence["study"], "read", ("reads", "8", "0.9", "1"), LEVEL_NS)
 
     return {
         **{

@@ -43,13 +43,13 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
             "growth": lambda: gain("reads", "0.9") - gain("reads", "0.2"),
             "reads_02": lambda: gain("reads", "0.2"),
             "reads_09": lambda: gain("reads", "0.9"),
+            "writes_09": lambda: gain("writes", "0.9"),
         }
 
-    default = {f"{name}_32": measure for name, measure in at("32").items()}
+    deeper = {f"{name}_32": measure for name, measure in at("32").items()}
     return {
         **at("8"),
-        **default,
-        "writes_09_32": lambda: _gain(evidence, "writes", "32", "0.9", "1"),
+        **deeper,
         "grid_gain": lambda: share_within(_grid(evidence), _GAIN),
     }
 

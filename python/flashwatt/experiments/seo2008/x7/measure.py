@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
-from flashwatt.experiments.seo2008.dio import KIB, PATTERNS, SSDS, charts, watts
+from flashwatt.experiments.seo2008.dio import KIB, PATTERNS, SSDS, charts, j_per_mb, watts
+from flashwatt.plot.figures import Point, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,12 +50,28 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "rw_over_hdd": lambda: (
             max(watts(evidence, one, "RW", "4K") for one in SSDS) / watts(evidence, "HDD", "RW", "4K")
         ),
+        "tgn_over_hdd_j_mb": lambda: j_per_mb(evidence, "TGN", "RW", "4K") / j_per_mb(evidence, "HDD", "RW", "4K"),
+        "channels_power": lambda: max(map(partial(_over_channels, evidence), evidence["channels"].labels("direction"))),
     }
 
 
 def figures(evidence: Evidence) -> Iterator[Chart]:
-    """Draw power by size."""
+    """Draw power by size, and by the number of channels."""
     yield from charts("Fig. 4", watts, evidence, "W", log_y=False)
+    runs = evidence["channels"]
+    rows = [
+        Point(int(channels), direction, runs.value("power_w.mean", channels, direction))
+        for direction in runs.labels("direction")
+        for channels in runs.labels("channels")
+    ]
+    yield lines("Power by channels", "Eight dies of SLC's at 42 MB/s.", rows, ("channels", "W"), log_x=True)
+
+
+def _over_channels(evidence: Evidence, direction: str) -> float:
+    """The most power over the least, of 1 to 8 channels."""
+    runs = evidence["channels"]
+    found = [runs.value("power_w.mean", channels, direction) for channels in runs.labels("channels")]
+    return max(found) / min(found)
 
 
 def _by_size(evidence: Evidence, device: str, pattern: str) -> list[float]:
