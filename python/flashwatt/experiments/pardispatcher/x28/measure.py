@@ -42,11 +42,9 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         lengths = [-runs.value(LENGTH, of, by, "page") for by in schedulers]
         return _spearman(lengths, [runs.value(ERASES, of, by, "page") for by in schedulers])
 
-    def fewest_if_longest(of: str) -> bool:
-        others = [by for by in schedulers if by != NEW]
-        is_longest = all(runs.value(LENGTH, of, NEW, "page") > runs.value(LENGTH, of, by, "page") for by in others)
-        is_fewest = all(runs.value(ERASES, of, NEW, "page") < runs.value(ERASES, of, by, "page") for by in others)
-        return is_longest or not is_fewest
+    def is_fewest(of: str) -> bool:
+        erases = _erases(evidence, "schedulers", of)
+        return all(erases[NEW] < count for by, count in erases.items() if by != NEW)
 
     def is_in_order(of: str, by: str) -> bool:
         page, dftl, fast = (runs.value(ERASES, of, by, layer) for layer in ("page", "dftl", "fast"))
@@ -66,7 +64,7 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "fast_random": lambda: evidence["random"].relative(ERASES, "fast", layer="page"),
         "layers_in_order": lambda: all(is_in_order(of, by) for of, by in every),
         "dftl_page_web": lambda: ratio("dftl", [("web", by) for by in schedulers]),
-        "fewest_if_longest": lambda: all(map(fewest_if_longest, personalities)),
+        "fewest_if_longest": lambda: all(map(is_fewest, personalities)),
         "web_fast": lambda: _less(_erases(evidence, "schedulers", "web", "fast")),
     }
 
