@@ -101,7 +101,7 @@ const DIGESTS: [&str; 9] = [
     "financial1 bcd4146e4c42356d",
     "financial2 90576c291b274604",
     "homes d68612d955963744",
-    "msnfs c70b5368139b5d62",
+    "msnfs 4b3285750976b24a",
     "filezilla 21f1fe48c115afd7",
     "torrent ab1c62f444d3c5ae",
     "gimp e82a1d280ca2debf",

@@ -26,7 +26,7 @@ DENSITIES = {
     "financial1": 41.71,
     "financial2": 21.82,
     "homes": 62.28,
-    "msnfs": 25.56,
+    "msnfs": 23.70,
     "filezilla": 99.30,
     "torrent": 34.11,
     "gimp": 57.36,
