@@ -31,8 +31,8 @@ NOT_THERE_YET = {
 """Criteria that wait for a part of the engine, and the part. The headline counts them as missed."""
 
 AT_DEPTH_8 = ("X31", "X32", "X33", "X34")
-"""Here the third amendments judge at depth 8 what the list, made before them, has at depth 32: a row `q_32` of the list is the
-criterion `q` at depth 8 now, and its row `q`, if it has one, the report `q_32`."""
+"""Here the third amendments judge at depth 8 what the list, made before them, has at depth 32: a row `q_32` of the list
+is the criterion `q` at depth 8 now, and its row `q`, if it has one, the report `q_32`."""
 
 OTHERWISE: dict[tuple[str, str], tuple[str, str]] = {
     ("X7", "deviating"): ("equals 1", "the amendments' words: exactly one"),

@@ -99,4 +99,6 @@ def test_a_run_for_a_time_that_requests_cut_is_marked(flashwatt: Cli, tmp_path: 
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "o" / "seo2008.html").read_text()
     marked = re.findall(r">([^<>]*)\(<code>--requests</code> ended it after 60 operations\)", page)
-    assert [one.strip() for one in marked] == ["page mapping, 60 s", "FAST, 60 s"]
+    devices = ("OLD", "SLC", "MLC", "TGN", "HDD", "Raptor")
+    papers = [f"{device}, {by}" for device in devices for by in ("CFQ", "anticipatory")]
+    assert [one.strip() for one in marked] == ["page mapping, 60 s", "FAST, 60 s", *papers]

@@ -49,7 +49,7 @@ def _depths(evidence: Evidence) -> str:
         "80 % reads, by depth and M. Published of DFTL: below 65 % of the map's operations under 300 µs (Fig. 10), over 20 % "
         "of the host's reads above 600 µs (Fig. 13). Of RFTL(1): over 90 %, and 6 % more throughput at M = 0.9.",
         "",
-        "| depth | M | DFTL: map reads under 300 µs | DFTL: reads above 600 µs | RFTL(1): map reads under 300 µs | gain of RFTL(1) |",
+        "| depth | M | DFTL: map reads under 300 µs | reads above 600 µs | RFTL(1): map reads under 300 µs | gain of RFTL(1) |",
         "|---:|---:|---:|---:|---:|---:|",
     ]
     for depth in runs.labels("any_depth"):
