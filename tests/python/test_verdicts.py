@@ -151,7 +151,10 @@ def test_a_predictive_criterion_that_waits_for_a_part_counts_as_missed() -> None
         found = judge(experiment, [{}])
     assert [row.verdict for row in found] == [Verdict.MET, Verdict.PENDING, Verdict.PENDING]
     assert [(row.simulated, row.remark) for row in found[1:]] == [(None, "no disk yet")] * 2
-    assert headline(found) == "predictive: 1 of 2 criteria met, 1 pending, counted as missed"
+    assert headline(found) == (
+        "predictive: 1 of 2 criteria met, 1 pending, counted as missed; "
+        "0 of 1 published numbers, neither put in nor fitted, within 25 %"
+    )
     assert tally(found)["classes"]["predictive"] == {"criteria": 2, "met": 1, "pending": 1}
     assert numbers(found) == []
     assert "s (pending: no disk yet)" in criteria_table([experiment])

@@ -228,8 +228,12 @@ def tally(rows: Iterable[Row]) -> dict[str, Any]:
         for one in CriterionClass
         if (some := [row for row in rows if row.class_ is one])
     }
-    laid = numbers(rows)
-    return {"classes": classes, "numbers": {"laid": len(laid), "near": sum(map(near, laid))}}
+    published = [row for row in rows if row.number is not None and row.verdict not in _NOT_ASKED]
+    return {"classes": classes, "numbers": {"laid": len(published), "near": sum(map(near, published))}}
+
+
+_NOT_ASKED = (Verdict.SHORT, Verdict.TRACE)
+"""Verdicts whose published numbers are not counted. One that waits, or has no evidence, is not near."""
 
 
 def _counted(row: Row) -> list[str]:
