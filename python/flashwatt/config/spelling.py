@@ -65,13 +65,55 @@ def _device(content: Any, config: Mapping[str, Any]) -> Json:
 
 
 def _hdd(content: Any, _config: Mapping[str, Any]) -> Json:
-    geometry = ("bytes", "rpm", "heads", "track_skew_ns", "cylinder_skew_ns")
-    zones = [[zone["cylinders"], zone["sectors_per_track"]] for zone in content["zones"]]
+    taken = {*_GEOMETRY, "zones", "layout", "seek", "interface", "buffer", "write_cache"}
+    cached = content["write_cache"]["bytes"] > 0
     return {
-        "hdd": _without(content, {*geometry, "zones", "seek"}),
-        "hdd.geometry": {key: content[key] for key in geometry} | {"zones": zones},
-        "hdd.seek": _without(content["seek"], {"joint_fraction"}),
+        "hdd": _without(content, taken),
+        "hdd.geometry": {key: content[key] for key in _GEOMETRY} | _zones(content),
+        "hdd.seek": _seek(content["seek"]),
+        "hdd.interface": _interface(content["interface"]),
+        "hdd.buffer": content["buffer"] if content["buffer"]["segments"] else _only(content["buffer"], _UNBUFFERED),
+        "hdd.write_cache": content["write_cache"] if cached else {"bytes": 0},
     }
+
+
+_GEOMETRY = ("bytes", "rpm", "heads", "track_skew_ns", "cylinder_skew_ns")
+_UNBUFFERED = ("segments", "reads_on_arrival", "writes_on_arrival")
+_OVERLAPPED = ("write_fill_fraction", "write_start_delay_ns", "write_data_delay_ns")
+"""Keys that have an effect without a buffer, and those that have one with overlap alone."""
+
+
+def _only(settings: Json, keys: tuple[str, ...]) -> Json:
+    return {key: settings[key] for key in keys}
+
+
+def _zones(disk: Json) -> Json:
+    if not any(zone["layout"] for zone in disk["zones"]):
+        return {"zones": [[zone["cylinders"], zone["sectors_per_track"]] for zone in disk["zones"]]}
+    layout = [{**_without(zone, {"layout"}), **zone["layout"]} for zone in disk["zones"]]
+    shared = disk["layout"]
+    dropped = set() if shared["spare_range"] == "cylinders" else {"sparing_cylinders"}
+    return {"layout": layout, **_without(shared, dropped)}
+
+
+def _seek(seek: Json) -> Json:
+    settle = seek["read_less_ns"] or seek["write_settle_ns"]
+    written = {"write_settle_ns": settle, "head_switch_ns": seek["head_switch_ns"]}
+    if seek["points"]:
+        return {**written, "points": seek["points"], "points_of": "writes" if seek["read_less_ns"] else "reads"}
+    return {**written, **_only(seek, ("single_cylinder_ns", "mean_ns", "full_stroke_ns"))}
+
+
+def _interface(interface: Json) -> Json:
+    commands = {
+        f"{kind.removesuffix('_ns')}_after_{last}_ns": ns
+        for kind, pair in (interface["commands"] or {}).items()
+        for last, ns in zip(("read", "write"), pair, strict=True)
+    }
+    dropped = {"commands"} if interface["write_start"] == "overlapped" else {"commands", *_OVERLAPPED}
+    if interface["read_fill_fraction"] is None:
+        dropped |= {"read_start_delay_ns"}
+    return {**_without(interface, dropped), "commands": commands}
 
 
 def _ftl(content: Any, _config: Mapping[str, Any]) -> Json:

@@ -160,6 +160,36 @@ impl Buffer {
         self.set(at, from.max(until.saturating_sub(self.size)), until);
     }
 
+    /// As [`Self::extend`]; `passed` sectors before the first one were read as well. They are kept if the segment begins with this read
+    /// and has room.
+    pub fn extend_with(&mut self, at: usize, passed: u64, first: Lba, end: Lba) {
+        let is_new = self.length(at) == 0;
+        let passed = if is_new { passed.min(self.size.saturating_sub(end - first)) } else { 0 };
+        if passed > 0 {
+            self.set(at, first - passed, first);
+        }
+        self.extend(at, first, end);
+    }
+
+    /// Sectors of this range were written, and stay in a segment.
+    pub fn hold(&mut self, first: Lba, end: Lba) {
+        if let Some(at) = self.begin(first) {
+            self.extend(at, first, end);
+        }
+    }
+
+    /// The first sector of a segment.
+    pub fn start(&self, at: usize) -> Lba {
+        self.first(at)
+    }
+
+    /// The host has read these sectors: a segment that has the last one begins after it.
+    pub fn give_up(&mut self, first: Lba, end: Lba) {
+        if let Some((at, held)) = (end > first).then(|| self.holder(end - 1)).flatten() {
+            self.set(at, end, held);
+        }
+    }
+
     /// Sectors of this range were written: a segment that has some of them keeps what comes before.
     pub fn forget(&mut self, first: Lba, end: Lba) {
         if self.arrivals == 0 {
@@ -179,8 +209,7 @@ mod tests {
     use super::*;
 
     fn buffer(segments: u32) -> Buffer {
-        let (read_ahead_bytes, read_ahead_least_bytes) = (0, 0);
-        Buffer::new(&settings::Buffer { segments, segment_bytes: 10 * 512, read_ahead_bytes, read_ahead_least_bytes })
+        Buffer::new(&settings::Buffer { segments, segment_bytes: 10 * 512, ..settings::Buffer::default() })
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! Sectors are numbered along a track, then head by head through a cylinder, then from the outer cylinder to the inner one.
 //! The first sector of each track is shifted against that of the track before it by a skew, so that a head finds it there after
-//! the switch. There is one entry for each zone and none for a track.
+//! the switch. There is one entry for each zone and none for a track. Zones with spares and slips are in [`super::layout`].
 
+use super::layout::ExactZone;
 use super::rotation::{Angle, Rotation};
 pub use super::settings::Lba;
 use super::settings::{Hdd, Zone};
@@ -17,7 +18,7 @@ pub struct SectorPlace {
     pub cylinder: u32,
     /// The head.
     pub head: u32,
-    /// Sectors from this one to the end of its track.
+    /// Sectors from this one on that follow each other on its track: up to its end, or to a slip or a defect.
     pub left_on_track: u32,
     /// The angle at which the sector begins.
     pub angle: Angle,
@@ -26,7 +27,7 @@ pub struct SectorPlace {
 }
 
 /// A zone's part of the computation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct ZoneSpan {
     first: Lba,
     first_cylinder: u32,
@@ -35,6 +36,8 @@ struct ZoneSpan {
     /// Skew in sectors from a track to the next one of the cylinder, and from a cylinder's last track to the next cylinder.
     track_skew: u32,
     cylinder_skew: u32,
+    /// The layout, if it is not plain.
+    exact: Option<Box<ExactZone>>,
 }
 
 /// The geometry of a disk.
@@ -42,25 +45,30 @@ struct ZoneSpan {
 pub struct Geometry {
     spans: Box<[ZoneSpan]>,
     heads: u32,
+    /// The sector after the last one.
+    end: Lba,
 }
 
 impl Geometry {
     /// The geometry of valid settings.
     pub fn new(settings: &Hdd) -> Self {
         let rotation = Rotation::new(settings.rpm);
-        let (mut first, mut first_cylinder) = (0, 0);
+        let mut first = 0;
         let span = |zone: &Zone| {
             let sectors_per_track = zone.sectors_per_track;
             let sector = Angle::MAX / u64::from(sectors_per_track);
             let skew = |ns| rotation.steps(ns, sector) as u32;
             let track_skew = skew(settings.track_skew_ns);
             let cylinder_skew = skew(settings.cylinder_skew_ns);
-            let span = ZoneSpan { first, first_cylinder, sectors_per_track, sector, track_skew, cylinder_skew };
+            let layout = zone.layout.as_deref();
+            let exact = layout.map(|of| Box::new(ExactZone::new(zone, of, &settings.layout, settings.heads)));
+            let first_cylinder = zone.first_cylinder;
+            let span = ZoneSpan { first, first_cylinder, sectors_per_track, sector, track_skew, cylinder_skew, exact };
             first += zone.sectors(settings.heads);
-            first_cylinder += zone.cylinders;
             span
         };
-        Geometry { spans: settings.zones.iter().map(span).collect(), heads: settings.heads }
+        let spans = settings.zones.iter().map(span).collect();
+        Geometry { spans, heads: settings.heads, end: first }
     }
 
     /// The place of a sector on the disk.
@@ -69,6 +77,13 @@ impl Geometry {
         let zone = self.spans.partition_point(|span| span.first <= lba) - 1;
         let span = &self.spans[zone];
         let within = lba - span.first;
+        if let Some(exact) = &span.exact {
+            let place = exact.find(within);
+            let left_on_track = place.run.min(self.end_of_zone(zone) - lba) as u32;
+            let (zone, sector) = (zone as u32, span.sector);
+            let super::layout::ZonePlace { cylinder, head, angle, .. } = place;
+            return SectorPlace { zone, cylinder, head, left_on_track, angle, sector };
+        }
         let per_track = u64::from(span.sectors_per_track);
         let (track, sector) = (within / per_track, (within % per_track) as u32);
         let (cylinder, head) = ((track / u64::from(self.heads)) as u32, (track % u64::from(self.heads)) as u32);
@@ -88,6 +103,45 @@ impl Geometry {
         let of_cylinder = u64::from(self.heads - 1) * u64::from(span.track_skew) + u64::from(span.cylinder_skew);
         let sectors = u64::from(cylinder) * of_cylinder + u64::from(head) * u64::from(span.track_skew);
         sectors % u64::from(span.sectors_per_track)
+    }
+
+    /// The sector after the last one of a zone; without a limit after the last zone.
+    fn end_of_zone(&self, zone: usize) -> Lba {
+        self.spans.get(zone + 1).map_or(Lba::MAX, |next| next.first)
+    }
+
+    /// The first sector of the track of a sector, and the one after its last.
+    pub fn track(&self, lba: Lba) -> (Lba, Lba) {
+        let on_track = |place: SectorPlace| (place.cylinder, place.head);
+        let place = self.place(lba);
+        let mut end = lba + u64::from(place.left_on_track);
+        let span = &self.spans[place.zone as usize];
+        if span.exact.is_none() {
+            return (end - u64::from(span.sectors_per_track), end);
+        }
+        while end < self.end && on_track(self.place(end)) == on_track(place) {
+            end += u64::from(self.place(end).left_on_track);
+        }
+        let (mut first, mut high) = (span.first.max(lba.saturating_sub(span.sectors_per_track.into())), lba);
+        while first < high {
+            let middle = first + (high - first) / 2;
+            if on_track(self.place(middle)) == on_track(place) {
+                high = middle;
+            } else {
+                first = middle + 1;
+            }
+        }
+        (first, end)
+    }
+
+    /// The sector after the last one of the cylinder of a sector.
+    pub fn end_of_cylinder(&self, lba: Lba) -> Lba {
+        let cylinder = self.place(lba).cylinder;
+        let mut end = self.track(lba).1;
+        while end < self.end && self.place(end).cylinder == cylinder {
+            end = self.track(end).1;
+        }
+        end
     }
 
     /// Number of zones.

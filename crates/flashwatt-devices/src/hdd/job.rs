@@ -1,9 +1,11 @@
 //! What the medium does: one access after the other.
 
 use super::geometry::{Lba, SectorPlace};
-use super::mechanism::Access;
+use super::mechanism::{Access, Task};
+use super::overlap::{Incoming, Outgoing};
 use super::parts::{ACTIVE, READING, SEEKING, TRACKING, TRANSFER, WRITING};
 use super::queue::{NextAccess, WaitingRequest};
+use super::settings::Way;
 use super::{Hdd, MEDIUM};
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::connector::{Cx, Tag};
@@ -19,8 +21,18 @@ pub struct MediumJob {
     pub(super) host_from: Lba,
     /// Whether data of the present access crosses the interface until its end.
     pub(super) transfers: bool,
-    /// Time that the interface needs beyond the accesses so far, because it is slower than the medium.
-    pub(super) lag_ns: Nanos,
+    /// The data of a read on its way out.
+    pub(super) outgoing: Outgoing,
+    /// The data of a write on its way in; none if it is all there.
+    pub(super) incoming: Option<Incoming>,
+}
+
+impl MediumJob {
+    /// A job whose data, if it has any, is in the disk or still to be read.
+    pub(super) fn new(kind: Kind, access: Access, end: Lba) -> Self {
+        let (outgoing, host_from) = (Outgoing::default(), access.first);
+        MediumJob { kind, access, end, host_from, transfers: false, outgoing, incoming: None }
+    }
 }
 
 /// The kinds of work.
@@ -81,7 +93,7 @@ impl Hdd {
         let request = *self.queue.take(tag);
         let WaitingRequest { first, end, writes, place, .. } = request;
         if writes {
-            self.start(Kind::Write(tag), first, place, end, cx);
+            self.start_with(Kind::Write(tag), first, place, end, request.data, cx);
         } else if !self.came_meanwhile(&request, cx) {
             let segment = self.buffer.begin(first);
             self.start(Kind::Read(tag, segment), first, place, end, cx);
@@ -90,16 +102,50 @@ impl Hdd {
 
     /// Starts a job on sectors from `first` on, which lies at `place`, to `end`.
     pub(super) fn start(&mut self, kind: Kind, first: Lba, place: SectorPlace, end: Lba, cx: &mut Cx) {
+        self.start_with(kind, first, place, end, None, cx);
+    }
+
+    /// As [`Self::start`], of a write whose data may still be on the way.
+    fn start_with(
+        &mut self,
+        kind: Kind,
+        first: Lba,
+        place: SectorPlace,
+        end: Lba,
+        data: Option<Incoming>,
+        cx: &mut Cx,
+    ) {
         self.ahead = None;
         self.wake(cx);
-        let access = self.access(kind, first, place, end, cx);
-        self.job = Some(MediumJob { kind, access, end, host_from: first, transfers: false, lag_ns: 0 });
+        let task = self.task(kind, first, place, end, data.as_ref());
+        let access = self.access(kind, &task, cx);
+        let mut job = MediumJob::new(kind, access, end);
+        job.incoming = data;
+        if let Kind::Read(tag, _) = kind {
+            let request = self.inside(tag);
+            job.outgoing = Outgoing::new(self.sectors_to_fill(&request, first - request.first));
+        }
+        self.job = Some(job);
         self.transfer_with_access(cx);
     }
 
+    /// What an access of a job from `first` on is to do.
+    fn task(&self, kind: Kind, first: Lba, place: SectorPlace, end: Lba, data: Option<&Incoming>) -> Task {
+        let on_track = end.min(first + u64::from(place.left_on_track));
+        let ready_ns = match data {
+            Some(_) => self.ready_ns(data, first, on_track, self.mechanism.sector_ns(&place)),
+            None => 0,
+        };
+        let any_order_ns = match kind {
+            Kind::Ahead(_) | Kind::SpinUp => Nanos::MAX,
+            _ => data.map_or(0, Incoming::end_ns),
+        };
+        Task { first, place, end, writes: kind.writes(), ready_ns, any_order_ns }
+    }
+
     /// Starts an access, and counts the way to it.
-    fn access(&mut self, kind: Kind, first: Lba, place: SectorPlace, end: Lba, cx: &mut Cx) -> Access {
-        let access = self.mechanism.access(cx.now(), first, place, end, kind.writes());
+    fn access(&mut self, kind: Kind, task: &Task, cx: &mut Cx) -> Access {
+        let access = self.mechanism.access(cx.now(), task);
         let counts = &mut self.counts;
         if access.way.cylinders > 0 {
             counts.seeks += 1;
@@ -113,33 +159,27 @@ impl Hdd {
             counts.rotational_waits += 1;
             counts.rotational_wait_ns += access.start_ns - access.on_track_ns;
         }
-        if self.passed == Some(kind.state()) && access.start_ns == cx.now() {
+        let passing_ns = access.passed * self.sector_ns_if(access.passed > 0, &access.place);
+        let start_ns = access.start_ns - passing_ns.min(access.start_ns - access.on_track_ns);
+        if self.passed == Some(kind.state()) && start_ns == cx.now() {
             self.passed = None;
         } else {
             self.end_passed();
-            self.accounts.change_at(access.start_ns, ACTIVE, kind.state());
+            self.accounts.change_at(start_ns, ACTIVE, kind.state());
         }
         cx.agenda.set_free(self.seat + MEDIUM, access.end_ns);
         access
     }
 
-    /// The data of a read crosses the interface while its sectors pass the head, so that the last of it is there at the end.
-    pub(super) fn transfer_with_access(&mut self, cx: &mut Cx) {
-        let Some(job) = self.job.as_mut().filter(|job| matches!(job.kind, Kind::Read(..))) else { return };
-        let access = &job.access;
-        let needed = self.link.time(&self.settings.interface, access.end - job.host_from);
-        let ns = needed.min(access.end_ns - access.start_ns.max(cx.now()));
-        job.lag_ns += needed - ns;
-        job.transfers = ns > 0;
-        if job.transfers {
-            self.accounts.change_at(access.end_ns - ns, StateId::NONE, TRANSFER);
-        }
+    /// Time that a sector takes to pass the head, if it is asked for: it takes a division.
+    fn sector_ns_if(&self, wanted: bool, place: &SectorPlace) -> Nanos {
+        if wanted { self.mechanism.sector_ns(place) } else { 0 }
     }
 
     /// The access under way has ended.
     pub(super) fn access_ended(&mut self, cx: &mut Cx) {
         let Some(job) = &self.job else { unreachable!("an access was under way") };
-        let (kind, ended, end, lag_ns) = (job.kind, job.access.end, job.end, job.lag_ns);
+        let (kind, ended, end) = (job.kind, job.access.end, job.end);
         if kind == Kind::SpinUp {
             self.job = None;
             return self.spun_up();
@@ -150,20 +190,21 @@ impl Hdd {
         }
         let place = |job: &MediumJob| self.mechanism.after(&job.access);
         let place = matches!(kind, Kind::Read(_, Some(_))).then(|| self.job.as_ref().map(place)).flatten();
-        self.job = None;
+        let lag_ns = self.job.take().map_or(0, |job| job.lag_ns());
         match kind {
             Kind::Read(tag, segment) => {
-                self.ahead = segment.and_then(|segment| self.ahead_of(end, segment));
+                let first = self.inside(tag).first;
+                self.ahead = segment.and_then(|segment| self.ahead_of(first, end, segment));
                 if let Some(ahead) = &mut self.ahead {
                     ahead.place = place;
                 }
                 if lag_ns > 0 {
                     self.transfer(Some(tag), lag_ns, cx);
                 } else {
-                    self.complete(tag, cx);
+                    self.end_request(tag, Way::ToHost, cx);
                 }
             }
-            Kind::Write(tag) => self.complete(tag, cx),
+            Kind::Write(tag) => self.end_request(tag, Way::ToDisk, cx),
             Kind::Destage => {
                 self.cache.written();
                 self.enter(cx);
@@ -176,11 +217,12 @@ impl Hdd {
     /// The next access of the job, which goes on.
     fn go_on(&mut self, cx: &mut Cx) {
         let Some(job) = &self.job else { return };
-        let (kind, first, end) = (job.kind, job.access.end, job.end);
+        let (kind, first, end, data) = (job.kind, job.access.end, job.end, job.incoming);
         let place = self.mechanism.after(&job.access);
-        let access = self.access(kind, first, place, end, cx);
+        let task = self.task(kind, first, place, end, data.as_ref());
+        let access = self.access(kind, &task, cx);
         if let Some(job) = &mut self.job {
-            (job.access, job.host_from, job.transfers) = (access, first, false);
+            job.next(access, first);
         }
         self.transfer_with_access(cx);
     }
@@ -214,8 +256,10 @@ impl Hdd {
                 zone.read_bytes += bytes;
                 self.counts.media_read_bytes += host_bytes;
                 self.counts.read_ahead_bytes += bytes - host_bytes;
+                zone.read_bytes += access.passed * SECTOR_BYTES;
+                self.counts.read_ahead_bytes += access.passed * SECTOR_BYTES;
                 if let Some(segment) = segment {
-                    self.buffer.extend(segment, access.first, end);
+                    self.buffer.extend_with(segment, access.passed, access.first, end);
                 }
             }
             Kind::Ahead(segment) => {
@@ -227,6 +271,9 @@ impl Hdd {
                 zone.write_bytes += bytes;
                 self.counts.media_write_bytes += bytes;
                 self.counts.destages += u64::from(job.kind == Kind::Destage);
+                if self.settings.buffer.holds_writes {
+                    self.buffer.hold(access.first, end);
+                }
             }
             Kind::SpinUp => {}
         }

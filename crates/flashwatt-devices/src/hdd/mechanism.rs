@@ -14,7 +14,11 @@ pub struct Mechanism {
     rotation: Rotation,
     curve: Curve,
     head_switch_ns: Nanos,
-    write_settle_ns: Nanos,
+    write_settle_ns: i64,
+    read_less_ns: Nanos,
+    reads_on_arrival: bool,
+    writes_on_arrival: bool,
+    keeps_passing: bool,
     /// Where the heads are: the cylinder, and the head in use.
     cylinder: u32,
     head: u32,
@@ -40,6 +44,8 @@ pub struct Target {
     pub place: SectorPlace,
     /// Whether it writes.
     pub writes: bool,
+    /// The first sector is not written before: its data is still on the way.
+    pub ready_ns: Nanos,
 }
 
 /// An access to a run of sectors on one track.
@@ -59,6 +65,27 @@ pub struct Access {
     pub start_ns: Nanos,
     /// The last sector has passed it.
     pub end_ns: Nanos,
+    /// Of an access that took the sectors as they came by: the first that did is so many behind `first`.
+    pub from: u64,
+    /// Sectors before the first one that passed the head meanwhile.
+    pub passed: u64,
+}
+
+/// What an access is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// The first sector.
+    pub first: Lba,
+    /// Where it lies.
+    pub place: SectorPlace,
+    /// The sector after the last one. The access ends there or at the end of the track.
+    pub end: Lba,
+    /// Whether it writes.
+    pub writes: bool,
+    /// The first sector is not written before.
+    pub ready_ns: Nanos,
+    /// All sectors can be taken in any order from this time on.
+    pub any_order_ns: Nanos,
 }
 
 impl Mechanism {
@@ -66,8 +93,11 @@ impl Mechanism {
     pub fn new(settings: &Hdd) -> Self {
         let seek = &settings.seek;
         let times = Times { single: seek.single_cylinder_ns, mean: seek.mean_ns, full: seek.full_stroke_ns };
-        let Ok(curve) = Curve::fit(settings.cylinders(), times, seek.joint_fraction) else {
-            unreachable!("the times were checked with the settings")
+        let cylinders = settings.cylinders();
+        let curve = match Curve::fit(cylinders, times, seek.joint_fraction) {
+            _ if !seek.points.is_empty() => Curve::through_points(cylinders, &seek.points),
+            Ok(curve) => curve,
+            Err(_) => unreachable!("the times were checked with the settings"),
         };
         Mechanism {
             geometry: Geometry::new(settings),
@@ -75,6 +105,10 @@ impl Mechanism {
             curve,
             head_switch_ns: seek.head_switch_ns,
             write_settle_ns: seek.write_settle_ns,
+            read_less_ns: seek.read_less_ns,
+            reads_on_arrival: settings.buffer.reads_on_arrival,
+            writes_on_arrival: settings.buffer.writes_on_arrival,
+            keeps_passing: settings.buffer.keeps_passing_sectors,
             cylinder: 0,
             head: 0,
         }
@@ -93,7 +127,7 @@ impl Mechanism {
         ArmMove { cylinders, switches_head, ns: self.way_ns(self.seek_ns(cylinders), place, writes) }
     }
 
-    /// Time of a seek for a read; 0 for no cylinder.
+    /// Time of a seek as the curve gives it; 0 for no cylinder.
     #[inline(always)]
     fn seek_ns(&self, cylinders: u32) -> Nanos {
         if cylinders == 0 { 0 } else { self.curve.time(cylinders) }
@@ -107,15 +141,17 @@ impl Mechanism {
             return 0;
         }
         let switch_ns = select_unpredictable(switches, self.head_switch_ns, 0);
-        let settle_ns = if writes { self.write_settle_ns } else { 0 };
-        seek_ns.max(switch_ns) + settle_ns
+        if writes {
+            return seek_ns.max(switch_ns).saturating_add_signed(self.write_settle_ns);
+        }
+        seek_ns.saturating_sub(self.read_less_ns).max(switch_ns)
     }
 
     /// Of candidates in the order of their cylinders, the one whose first sector is under the head first: its place among them, and
     /// the time from `now` on, within a few nanoseconds; none if none of them takes less than `limit`.
     ///
-    /// The search goes outward from the heads and ends where the seek alone takes longer than the least time so far. No seek takes
-    /// longer than a farther one, except by 1 ns of rounding where the parts of the curve meet.
+    /// The search goes outward from the heads and ends where the seek alone takes longer than the least time so far, and so do all
+    /// farther ones.
     #[inline]
     pub fn nearest<T>(
         &self,
@@ -139,13 +175,14 @@ impl Mechanism {
                 break;
             }
             let seek_ns = self.seek_ns(cylinders);
-            if seek_ns.saturating_sub(1) > least {
+            if self.least_way_ns(cylinders) > least {
                 break;
             }
             let at = if down < up { below - 1 } else { above };
             (below, above) = if down < up { (at, above) } else { (below, at + 1) };
             let target = target(&candidates[at]);
             let way_ns = self.way_ns(seek_ns, &target.place, target.writes);
+            let way_ns = way_ns.max(target.ready_ns.saturating_sub(now));
             let ns = way_ns + self.rotation.about(now + way_ns, target.place.angle);
             if (ns, target.rank) < (least, rank) {
                 (least, rank, best) = (ns, target.rank, Some(at));
@@ -154,18 +191,69 @@ impl Mechanism {
         best.map(|at| (at, least))
     }
 
-    /// Accesses sectors from `first` on, which lies at `place`, to `end`, or to the end of the track if that comes first, from
-    /// `now` on.
+    /// No way over at least this number of cylinders takes less, up to rounding.
+    #[inline(always)]
+    fn least_way_ns(&self, cylinders: u32) -> Nanos {
+        let seek_ns = if cylinders == 0 { 0 } else { self.curve.least(cylinders) };
+        let shorter = self.read_less_ns.max(self.write_settle_ns.min(0).unsigned_abs());
+        seek_ns.saturating_sub(1 + shorter)
+    }
+
+    /// Accesses sectors up to the end of the task, or to the end of the track if that comes first, from `now` on.
     #[inline]
-    pub fn access(&mut self, now: Nanos, first: Lba, place: SectorPlace, end: Lba, writes: bool) -> Access {
-        let end = end.min(first + u64::from(place.left_on_track));
+    pub fn access(&mut self, now: Nanos, task: &Task) -> Access {
+        let Task { first, place, writes, .. } = *task;
+        let end = task.end.min(first + u64::from(place.left_on_track));
         let way = self.way(&place, writes);
         (self.cylinder, self.head) = (place.cylinder, place.head);
         let on_track_ns = now + way.ns;
-        let start_ns = on_track_ns + self.rotation.wait(on_track_ns, place.angle);
-        let mut access = Access { first, end, place, way, on_track_ns, start_ns, end_ns: start_ns };
+        let from_ns = on_track_ns.max(task.ready_ns);
+        let start_ns = from_ns + self.rotation.wait(from_ns, place.angle);
+        let mut access = Access { first, end, place, way, on_track_ns, start_ns, end_ns: start_ns, from: 0, passed: 0 };
         access.end_ns = self.passed_ns(&access, end);
+        if if writes { self.writes_on_arrival } else { self.reads_on_arrival } {
+            self.take_on_arrival(&mut access, on_track_ns.max(task.any_order_ns));
+        }
+        if self.keeps_passing && !writes {
+            access.passed = self.passing(&access, on_track_ns);
+        }
         access
+    }
+
+    /// If the head comes upon sectors of the access: it begins with the next one and ends a revolution later.
+    fn take_on_arrival(&self, access: &mut Access, on_track_ns: Nanos) {
+        let sectors = access.end - access.first;
+        let past = self.rotation.angle(on_track_ns).wrapping_sub(access.place.angle);
+        let next = past.div_ceil(access.place.sector);
+        if next == 0 || next >= sectors || on_track_ns > access.start_ns {
+            return;
+        }
+        let angle = access.place.angle.wrapping_add(access.place.sector.wrapping_mul(next));
+        access.from = next;
+        access.start_ns = on_track_ns + self.rotation.wait(on_track_ns, angle);
+        access.end_ns = access.start_ns + self.rotation.time(Angle::MAX);
+    }
+
+    /// Sectors of the track before the first one that pass the head from when it is there to when the first one comes.
+    fn passing(&self, access: &Access, on_track_ns: Nanos) -> u64 {
+        let waits_ns = if access.from > 0 { 0 } else { access.start_ns - on_track_ns };
+        let pass = self.rotation.turned(waits_ns) / access.place.sector;
+        pass.min(access.first - self.geometry.track(access.first).0)
+    }
+
+    /// Time that a sector takes to pass the head.
+    pub fn sector_ns(&self, place: &SectorPlace) -> Nanos {
+        self.rotation.time(place.sector)
+    }
+
+    /// When the sectors of an access up to this one have passed the head, and all between.
+    pub fn arrived_ns(&self, access: &Access, end: Lba) -> Nanos {
+        let behind = end - access.first;
+        if access.from == 0 || behind > access.from {
+            return if access.from == 0 { self.passed_ns(access, end) } else { access.end_ns };
+        }
+        let left = self.rotation.time(access.place.sector.saturating_mul(access.from - behind));
+        access.end_ns.saturating_sub(left)
     }
 
     /// The place of the sector after an access.
@@ -206,7 +294,8 @@ mod tests {
 
     fn accessed(disk: &mut Mechanism, now: Nanos, first: Lba, end: Lba, writes: bool) -> Access {
         let place = disk.geometry.place(first);
-        let access = disk.access(now, first, place, end, writes);
+        let task = Task { first, place, end, writes, ready_ns: 0, any_order_ns: 0 };
+        let access = disk.access(now, &task);
         if access.end < small().capacity_bytes() / 512 {
             assert_eq!(disk.after(&access), disk.geometry.place(access.end));
         }
@@ -254,7 +343,8 @@ mod tests {
                 (way_ns + disk.rotation.about(now + way_ns, place.angle), *rank)
             };
             let least = places.iter().map(time).min();
-            let target = |&(place, rank, writes): &(SectorPlace, u64, bool)| Target { place, rank, writes };
+            let target =
+                |&(place, rank, writes): &(SectorPlace, u64, bool)| Target { place, rank, writes, ready_ns: 0 };
             let nearest = |limit| disk.nearest(now, &places, limit, |one| one.0.cylinder, target);
             let found = nearest(Nanos::MAX);
             assert_eq!(found.map(|(at, ns)| (ns, places[at].1)), least);

@@ -5,6 +5,7 @@
 //!                                           │         else queue ── mechanism ── buffer ── interface ── done
 //!                                           └─ write: interface ── cache ── done; later mechanism
 //!                                                     forced, or without a cache: queue ── mechanism ── done
+//!                                                     (or both at the same time: [`overlap`])
 //! ```
 //!
 //! One access to the medium is under way at a time: a run of sectors on one track. Its times are known when it starts
@@ -13,10 +14,10 @@
 //!
 //! # Deviations from real disks
 //!
-//! * All sectors of a zone are in the order of their numbers: no spare sectors, no defects, no retries.
+//! * No retries, no thermal recalibration.
 //! * Data of a read that comes from the medium crosses the interface while the sectors pass the head, and delays no other
 //!   transfer. Other transfers come one after the other.
-//! * The cache forgets what it has written; reads of it go to the medium.
+//! * The cache forgets what it has written; reads of it go to the medium, unless the buffer holds it.
 //! * The arm parks and the spindle stops in no time. The energy of stopping is that of standby.
 //! * A trim changes nothing: it takes the time of its command. Disks of this kind have no such command.
 
@@ -32,9 +33,11 @@ mod buffer;
 mod figures;
 mod geometry;
 mod job;
+mod layout;
 mod link;
 mod mechanism;
 pub mod options;
+mod overlap;
 mod parts;
 mod power;
 mod queue;
@@ -92,6 +95,8 @@ pub struct Hdd {
     requests: u32,
     /// Commands that the electronics have not handled yet, the first of which they handle now.
     commands: VecDeque<Tag>,
+    /// Whether the last read or write that they began with was a write.
+    last_wrote: bool,
     /// Writes with their data in the disk that wait for room in the cache. `first` of each is the next sector to enter.
     entering: VecDeque<Tag>,
     flushes: Vec<Flush>,
@@ -124,11 +129,12 @@ impl Hdd {
         Hdd {
             buffer: Buffer::new(&settings.buffer),
             cache: WriteCache::new(&settings.write_cache),
-            queue: MediumQueue::new(&settings.scheduling, &settings.interface, settings.write_cache.age_max_ns),
+            queue: MediumQueue::new(&settings.scheduling, &settings.interface, &settings.write_cache),
             link: Link::default(),
             inside: vec![none; settings.interface.queue_depth as usize].into(),
             requests: 0,
             commands: VecDeque::new(),
+            last_wrote: false,
             entering: VecDeque::new(),
             flushes: Vec::new(),
             job: None,
@@ -172,6 +178,7 @@ impl Hdd {
     #[inline]
     fn complete(&mut self, tag: Tag, cx: &mut Cx) {
         self.requests -= 1;
+        self.give_up_returned(tag);
         cx.done.push(Completion::done(tag));
     }
 
@@ -207,7 +214,7 @@ impl Device for Hdd {
         self.wake(cx);
         self.commands.push_back(tag);
         if self.commands.len() == 1 {
-            cx.agenda.set_free(self.seat + COMMAND, cx.now() + self.settings.interface.command_ns);
+            self.start_command(cx);
         }
     }
 

@@ -80,8 +80,8 @@ impl Hdd {
         let way = ArmMove { cylinders: 0, switches_head: false, ns: 0 };
         let place = self.mechanism.geometry().place(0);
         let (on_track_ns, start_ns, end_ns) = (ready_ns, ready_ns, ready_ns);
-        let access = Access { first: 0, end: 0, place, way, on_track_ns, start_ns, end_ns };
-        self.job = Some(MediumJob { kind: Kind::SpinUp, access, end: 0, host_from: 0, transfers: false, lag_ns: 0 });
+        let access = Access { first: 0, end: 0, place, way, on_track_ns, start_ns, end_ns, from: 0, passed: 0 };
+        self.job = Some(MediumJob::new(Kind::SpinUp, access, 0));
         cx.agenda.set_free(self.seat + MEDIUM, ready_ns);
     }
 

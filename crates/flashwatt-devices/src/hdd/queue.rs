@@ -2,7 +2,8 @@
 
 use super::geometry::{Lba, SectorPlace};
 use super::mechanism::{Mechanism, Target};
-use super::settings::{Interface, Order, Scheduling};
+use super::overlap::Incoming;
+use super::settings::{self, Interface, Order, Scheduling};
 use super::write_cache::{Oldest, WriteCache};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::Tag;
@@ -24,6 +25,10 @@ pub struct WaitingRequest {
     pub place: SectorPlace,
     /// Of a read: a count of what had come into the disk's memory when its first sector was not there.
     pub seen: u64,
+    /// Of a write whose data is still on the way: when it comes.
+    pub data: Option<Incoming>,
+    /// The first sector is not written before.
+    pub ready_ns: Nanos,
 }
 
 /// What the medium does next.
@@ -59,6 +64,7 @@ pub struct MediumQueue {
     order: Order,
     age_max_ns: Nanos,
     extent_age_max_ns: Nanos,
+    cache_goes_first: bool,
 }
 
 /// An entry of a sorted list of requests: a number below 2^48, and the tag of a request.
@@ -94,7 +100,7 @@ impl Key {
 
 impl MediumQueue {
     /// An empty queue.
-    pub fn new(settings: &Scheduling, interface: &Interface, extent_age_max_ns: Nanos) -> Self {
+    pub fn new(settings: &Scheduling, interface: &Interface, cache: &settings::WriteCache) -> Self {
         let Scheduling { order, age_max_ns } = *settings;
         let depth = interface.queue_depth as usize;
         let none = WaitingRequest {
@@ -105,6 +111,8 @@ impl MediumQueue {
             since: 0,
             place: SectorPlace::default(),
             seen: 0,
+            data: None,
+            ready_ns: 0,
         };
         MediumQueue {
             requests: vec![none; depth],
@@ -114,7 +122,8 @@ impl MediumQueue {
             count: 0,
             order,
             age_max_ns,
-            extent_age_max_ns,
+            extent_age_max_ns: cache.age_max_ns,
+            cache_goes_first: cache.goes_first,
         }
     }
 
@@ -170,6 +179,12 @@ impl MediumQueue {
             return Some(ChosenAccess { choice, is_overdue: true });
         }
         let with_cache = cache_is_awaited || self.is_empty();
+        if self.cache_goes_first && cache.has_extents() {
+            let oldest = || cache.oldest().map(|extent| cache.from(extent.first));
+            let nearest = || cache.nearest(now, mechanism, near, Nanos::MAX);
+            let extent = if self.order == Order::Fifo { oldest() } else { nearest() };
+            return extent.map(|at| ChosenAccess { choice: NextAccess::Extent(at), is_overdue: false });
+        }
         let choice = match self.order {
             Order::Fifo => self.first(cache, with_cache),
             Order::Positioning => self.nearest(now, mechanism, cache, near, with_cache),
@@ -216,7 +231,7 @@ impl MediumQueue {
     fn target(&self, key: Key) -> Target {
         let at = key.tag().0 as usize;
         let request = &self.requests[at];
-        Target { rank: self.numbers[at], place: request.place, writes: request.writes }
+        Target { rank: self.numbers[at], place: request.place, writes: request.writes, ready_ns: request.ready_ns }
     }
 }
 

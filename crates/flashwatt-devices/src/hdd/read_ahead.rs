@@ -2,10 +2,12 @@
 
 use super::geometry::{Lba, SectorPlace};
 use super::job::Kind;
+use super::overlap::Outgoing;
 use super::parts::{SEEKING, TRACKING};
+use super::settings::{ReadAheadTo, Returned};
 use super::{Hdd, MEDIUM};
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
-use flashwatt_core::connector::{Cx, Tag};
+use flashwatt_core::connector::{Cx, RequestKind, Tag};
 
 /// What may be read ahead.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +23,39 @@ pub struct ReadAhead {
 }
 
 impl Hdd {
-    /// What may be read after a read that ended here, if anything may.
-    pub(super) fn ahead_of(&self, first: Lba, segment: usize) -> Option<ReadAhead> {
+    /// What may be read after a read of sectors `from` to `first`, if anything may.
+    pub(super) fn ahead_of(&self, from: Lba, first: Lba, segment: usize) -> Option<ReadAhead> {
         let settings = &self.settings.buffer;
-        let up_to = |bytes: u64| (first + bytes / SECTOR_BYTES).min(self.settings.bytes / SECTOR_BYTES);
-        let (least, most) = (up_to(settings.read_ahead_least_bytes), up_to(settings.read_ahead_bytes));
+        if settings.read_ahead_in_streams && self.buffer.start(segment) >= from {
+            return None;
+        }
+        let last = self.settings.bytes / SECTOR_BYTES;
+        let up_to = |bytes: u64| first.saturating_add(bytes / SECTOR_BYTES).min(last);
+        let (least, mut most) = (up_to(settings.read_ahead_least_bytes), up_to(settings.read_ahead_bytes));
+        if settings.read_ahead_to != ReadAheadTo::Bytes {
+            most = most.min(self.end_of_stretch(first, segment));
+        }
+        if settings.returned == Returned::Kept {
+            most = most.min(from + settings.segment_bytes / SECTOR_BYTES);
+        }
+        let most = most.max(least);
         (most > first).then_some(ReadAhead { segment, first, place: None, least, most })
+    }
+
+    /// Where reading ahead of a read that ended here ends, if no number of bytes ends it.
+    fn end_of_stretch(&self, first: Lba, segment: usize) -> Lba {
+        let geometry = self.mechanism.geometry();
+        match self.settings.buffer.read_ahead_to {
+            ReadAheadTo::Bytes | ReadAheadTo::Segment => Lba::MAX,
+            ReadAheadTo::Track => geometry.track(first - 1).1,
+            ReadAheadTo::Cylinder => geometry.end_of_cylinder(first - 1),
+            ReadAheadTo::NextTrack if first >= self.settings.bytes / SECTOR_BYTES => first,
+            ReadAheadTo::NextTrack => {
+                let (start, end) = geometry.track(first);
+                let streams = self.buffer.start(segment) < start && end < self.settings.bytes / SECTOR_BYTES;
+                if streams { geometry.track(end).1 } else { end }
+            }
+        }
     }
 
     /// Whether some is read ahead before all else.
@@ -49,15 +78,22 @@ impl Hdd {
 
     /// A read that ended here was in the buffer: the disk reads as far ahead of it as after one from the medium. If it has
     /// stopped, it goes on once half of that is used up: each time it must wait for the platters.
-    pub(super) fn read_on(&mut self, end: Lba) {
+    pub(super) fn read_on(&mut self, first: Lba, end: Lba) {
         let Some((segment, held)) = self.buffer.holder(end - 1) else { return };
-        let Some(mut ahead) = self.ahead_of(end, segment) else { return };
+        let Some(mut ahead) = self.ahead_of(first, end, segment) else { return };
+        let settings = &self.settings.buffer;
+        let ahead_sectors = match settings.read_ahead_to {
+            ReadAheadTo::Bytes => ahead.most.saturating_sub(held) * 2,
+            _ if ahead.most > held => Lba::MAX,
+            _ => 0,
+        };
+        let goes_on = settings.read_ahead_after_hits && ahead_sectors >= settings.read_ahead_bytes / SECTOR_BYTES;
         match &mut self.job {
             Some(job) if job.kind == Kind::Ahead(segment) && job.access.end > job.access.first => {
                 job.end = job.end.max(ahead.most);
             }
             Some(_) => {}
-            None if ahead.most.saturating_sub(held) * SECTOR_BYTES * 2 >= self.settings.buffer.read_ahead_bytes => {
+            None if goes_on => {
                 (ahead.first, ahead.least) = (held, held);
                 self.ahead = Some(ahead);
             }
@@ -77,16 +113,36 @@ impl Hdd {
         }
     }
 
+    /// Whether a sector comes by with those that are being read ahead.
+    pub(super) fn is_being_read_ahead(&self, missing: Lba, now: Nanos) -> bool {
+        let Some(job) = self.job.as_ref().filter(|job| matches!(job.kind, Kind::Ahead(_))) else { return false };
+        let reached = self.mechanism.reached(&job.access, now);
+        (reached..=job.access.end).contains(&missing) && job.access.end > job.access.first
+    }
+
+    /// The sectors of a read that has ended, where they are given up at once.
+    #[inline]
+    pub(super) fn give_up_returned(&mut self, tag: Tag) {
+        if self.settings.buffer.returned == Returned::Dropped {
+            let request = self.inside(tag);
+            if request.kind == RequestKind::Read {
+                self.buffer.give_up(request.first, request.end);
+            }
+        }
+    }
+
     /// Whether sectors from `missing` on come by with those that are being read ahead: on the track under the head, or right
     /// after it. The read then goes on as one for the request.
     pub(super) fn comes_with_read_ahead(&mut self, tag: Tag, missing: Lba, end: Lba, cx: &mut Cx) -> bool {
-        let Some(job) = &mut self.job else { return false };
-        let Kind::Ahead(segment) = job.kind else { return false };
-        let reached = self.mechanism.reached(&job.access, cx.now());
-        if !(reached..=job.access.end).contains(&missing) || job.access.end == job.access.first {
+        if !self.is_being_read_ahead(missing, cx.now()) {
             return false;
         }
+        let request = self.inside(tag);
+        let short = self.sectors_to_fill(&request, missing - request.first);
+        let Some(job) = &mut self.job else { return false };
+        let Kind::Ahead(segment) = job.kind else { return false };
         job.kind = Kind::Read(tag, Some(segment));
+        job.outgoing = Outgoing::new(short);
         (job.end, job.host_from) = (end, missing.min(job.access.end));
         if end < job.access.end {
             job.access.end = end;
@@ -118,7 +174,7 @@ impl Hdd {
 
     /// Ends reading ahead if something else waits, at the earliest after what is read in any case.
     pub(super) fn make_way(&mut self, cx: &mut Cx) {
-        let waits = !self.queue.is_empty() || self.cache.has_extents();
+        let waits = !self.queue.is_empty() || (self.cache.has_extents() && self.settings.buffer.writes_stop_read_ahead);
         if !waits || !self.job.as_ref().is_some_and(|job| matches!(job.kind, Kind::Ahead(_))) {
             return;
         }

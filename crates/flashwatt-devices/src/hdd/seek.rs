@@ -10,7 +10,7 @@ use std::hint::select_unpredictable;
 use flashwatt_base::units::Nanos;
 
 /// A seek curve.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Distance in cylinders up to which a seek is short.
     joint: f64,
@@ -18,6 +18,19 @@ pub struct Curve {
     short: [f64; 2],
     /// Long seeks, in ns: `long[0]` + `long[1]` d.
     long: [f64; 2],
+    /// Points instead of these, if there are any.
+    points: Box<[Point]>,
+}
+
+/// A point of a curve that is given by points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    distance: u32,
+    ns: f64,
+    /// Time for each further cylinder, up to the next point.
+    rate: f64,
+    /// No seek of at least this distance takes less.
+    least: f64,
 }
 
 /// What a data sheet says about seeks, in ns.
@@ -41,7 +54,12 @@ impl Curve {
     pub fn fit(cylinders: u32, times: Times, joint_fraction: f64) -> Result<Self, [f64; 2]> {
         let stroke = cylinders.saturating_sub(1).max(1);
         if stroke < 3 {
-            return Ok(Curve { joint: 0.0, short: [0.0; 2], long: line(1.0, times.single, stroke, times.full) });
+            return Ok(Curve {
+                joint: 0.0,
+                short: [0.0; 2],
+                long: line(1.0, times.single, stroke, times.full),
+                points: Box::default(),
+            });
         }
         let joint = (joint_fraction * f64::from(stroke)).round().clamp(2.0, f64::from(stroke - 1));
         let [single, full] = [times.single as f64, times.full as f64];
@@ -59,12 +77,54 @@ impl Curve {
         let single = times.single as f64;
         let slope = (at_joint - single) / (joint.sqrt() - 1.0);
         let rate = (times.full as f64 - at_joint) / (f64::from(stroke) - joint);
-        Curve { joint, short: [single - slope, slope], long: [at_joint - rate * joint, rate] }
+        Curve { joint, short: [single - slope, slope], long: [at_joint - rate * joint, rate], points: Box::default() }
+    }
+
+    /// The curve through points on a disk with this number of cylinders. The first part and the last one go on beyond the points.
+    pub fn through_points(cylinders: u32, points: &[(u32, Nanos)]) -> Self {
+        let stroke = cylinders.saturating_sub(1).max(1);
+        let at = |(distance, ns): (u32, Nanos)| Point { distance, ns: ns as f64, rate: 0.0, least: ns as f64 };
+        let mut points: Vec<Point> = points.iter().copied().map(at).collect();
+        for i in 1..points.len() {
+            let (before, here) = (points[i - 1], points[i]);
+            points[i - 1].rate = (here.ns - before.ns) / f64::from((here.distance - before.distance).max(1));
+        }
+        if let [.., before, last] = &mut points[..] {
+            last.rate = before.rate;
+        }
+        let farthest = points.last().map_or(0.0, |last| last.at(stroke.max(last.distance)));
+        points.iter_mut().rev().fold(farthest, |least, point| {
+            point.least = least.min(point.ns);
+            point.least
+        });
+        Curve { joint: 0.0, short: [0.0; 2], long: [0.0; 2], points: points.into() }
+    }
+
+    /// A time that no seek over at least this number of cylinders falls below by more than the rounding of 1 ns.
+    #[inline(always)]
+    pub fn least(&self, distance: u32) -> Nanos {
+        if self.points.is_empty() {
+            return self.time(distance);
+        }
+        let next = self.points.partition_point(|point| point.distance < distance);
+        let beyond = self.points.get(next).map_or(f64::MAX, |point| point.least);
+        let last = self.points.last().map_or(0.0, |last| last.least);
+        let least = if next == self.points.len() { last } else { beyond };
+        self.exact(f64::from(distance)).min(least).max(0.0) as Nanos
+    }
+
+    #[inline(never)]
+    fn on_points(&self, distance: u32) -> f64 {
+        let at = self.points.partition_point(|point| point.distance <= distance).saturating_sub(1);
+        self.points[at].at(distance).max(0.0)
     }
 
     /// Time in ns of a seek over this number of cylinders, without rounding.
     #[inline(always)]
     fn exact(&self, distance: f64) -> f64 {
+        if !self.points.is_empty() {
+            return self.on_points(distance as u32);
+        }
         let short = self.short[0] + self.short[1] * distance.sqrt();
         let long = self.long[0] + self.long[1] * distance;
         select_unpredictable(distance < self.joint, short, long)
@@ -84,6 +144,13 @@ impl Curve {
             (sum + pairs(distance) * self.exact(f64::from(distance)), count + pairs(distance))
         });
         sum / count
+    }
+}
+
+impl Point {
+    /// The time at a distance, on the line from this point on.
+    fn at(&self, distance: u32) -> f64 {
+        self.ns + self.rate * (f64::from(distance) - f64::from(self.distance))
     }
 }
 

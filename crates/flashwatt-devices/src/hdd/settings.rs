@@ -6,6 +6,12 @@ use schemars::JsonSchema;
 
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 
+mod layout;
+mod policy;
+
+pub use layout::{Layout, SpareRange, TrackOrder, Zone, ZoneLayout};
+pub use policy::{Buffer, CommandTimes, Interface, ReadAheadTo, Returned, Way, WriteStart};
+
 /// A sector's number: its address divided by 512 bytes.
 pub type Lba = u64;
 
@@ -20,9 +26,11 @@ pub struct Hdd {
     pub heads: u32,
     /// The zones, from the outermost one on.
     pub zones: Vec<Zone>,
-    /// Skew from a track to the next one of the cylinder.
+    /// What the zones have in common, if their layouts are not plain.
+    pub layout: Layout,
+    /// Skew from a track to the next one of the cylinder, in zones of plain layout.
     pub track_skew_ns: Nanos,
-    /// Skew from a cylinder to the next one.
+    /// Skew from a cylinder to the next one, in zones of plain layout.
     pub cylinder_skew_ns: Nanos,
     /// Times of the arm.
     pub seek: Seek,
@@ -40,22 +48,6 @@ pub struct Hdd {
     pub energy: Energy,
 }
 
-/// Cylinders of one number of sectors per track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Zone {
-    /// Number of cylinders, ≥ 1.
-    pub cylinders: u32,
-    /// Sectors on each track, ≥ 1.
-    pub sectors_per_track: u32,
-}
-
-impl Zone {
-    /// Sectors of the zone on a disk with this number of heads.
-    pub fn sectors(&self, heads: u32) -> Lba {
-        u64::from(self.cylinders) * u64::from(heads) * u64::from(self.sectors_per_track)
-    }
-}
-
 /// Times of the arm.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Seek {
@@ -67,28 +59,14 @@ pub struct Seek {
     pub full_stroke_ns: Nanos,
     /// Share of the full stroke up to which the curve is that of short seeks.
     pub joint_fraction: f64,
-    /// Added for a write after a seek or a head switch.
-    pub write_settle_ns: Nanos,
+    /// Times by distance in cylinders, in the order of distances; if there are any, the curve runs straight from one to the next.
+    pub points: Vec<(u32, Nanos)>,
+    /// Added for a write after a seek or a head switch; less than 0 if writes take less.
+    pub write_settle_ns: i64,
+    /// Taken off the time of a read after a seek.
+    pub read_less_ns: Nanos,
     /// Switch to another head of the cylinder.
     pub head_switch_ns: Nanos,
-}
-
-/// The host's side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Interface {
-    /// Rate in 10^6 bytes/s.
-    pub rate_mb_s: f64,
-    /// Time that the electronics take for each command.
-    pub command_ns: Nanos,
-    /// Commands that the disk accepts at a time.
-    pub queue_depth: u32,
-}
-
-impl Interface {
-    /// Time in ns of this number of bytes on the interface.
-    pub fn time(&self, bytes: u64) -> Nanos {
-        (bytes as f64 * 1e3 / self.rate_mb_s).round() as Nanos
-    }
 }
 
 /// The order of accesses to the medium.
@@ -110,19 +88,6 @@ pub struct Scheduling {
     pub age_max_ns: Nanos,
 }
 
-/// The track buffer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Buffer {
-    /// Segments, each with a range of sectors that were read; 0 for none.
-    pub segments: u32,
-    /// Bytes of a segment.
-    pub segment_bytes: u64,
-    /// Bytes that are read beyond the end of a read while nothing else waits.
-    pub read_ahead_bytes: u64,
-    /// Of these, bytes that are read in any case, even if a request waits.
-    pub read_ahead_least_bytes: u64,
-}
-
 /// The write-back cache.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WriteCache {
@@ -132,6 +97,14 @@ pub struct WriteCache {
     pub extents: u32,
     /// A run that has been in the cache for so long is written before all others, the oldest first.
     pub age_max_ns: Nanos,
+    /// Whether all that is in the cache is written before any request that waits for the medium.
+    pub goes_first: bool,
+}
+
+impl Default for WriteCache {
+    fn default() -> Self {
+        WriteCache { bytes: 0, extents: 64, age_max_ns: 10_000_000_000, goes_first: false }
+    }
 }
 
 /// Standby and spin-up.
@@ -249,7 +222,7 @@ impl Hdd {
 
     /// Cylinders of all zones.
     pub fn cylinders(&self) -> u32 {
-        self.zones.iter().map(|zone| zone.cylinders).sum()
+        self.zones.iter().map(Zone::end_cylinder).max().unwrap_or(0)
     }
 }
 
@@ -262,7 +235,7 @@ pub(super) fn even_zones(bytes: u64, heads: u32, count: u32, outer: u32, inner: 
     };
     let sectors_per_cylinder: u64 = (0..count).map(|zone| u64::from(per_track(zone)) * u64::from(heads)).sum();
     let cylinders = bytes.div_ceil(SECTOR_BYTES).div_ceil(sectors_per_cylinder) as u32;
-    (0..count).map(|zone| Zone { cylinders, sectors_per_track: per_track(zone) }).collect()
+    Zone::row((0..count).map(|zone| (cylinders, per_track(zone))))
 }
 
 #[cfg(test)]
@@ -271,15 +244,14 @@ pub(in crate::hdd) mod tests {
 
     /// A disk of 3 zones and 2 heads, with round numbers: 6000 rpm are 10 ms a revolution.
     pub fn small() -> Hdd {
-        let zones = [(7, 50), (5, 40), (9, 25)]
-            .map(|(cylinders, sectors_per_track)| Zone { cylinders, sectors_per_track })
-            .to_vec();
+        let zones = Zone::row([(7, 50), (5, 40), (9, 25)]);
         let w = |v5_w| Rails { v5_w, v12_w: 0.0 };
         let mut hdd = Hdd {
             bytes: 0,
             rpm: 6_000,
             heads: 2,
             zones,
+            layout: Layout::default(),
             track_skew_ns: 900_000,
             cylinder_skew_ns: 1_300_000,
             seek: Seek {
@@ -288,12 +260,14 @@ pub(in crate::hdd) mod tests {
                 full_stroke_ns: 8_000_000,
                 joint_fraction: 0.25,
                 write_settle_ns: 200_000,
+                points: Vec::new(),
+                read_less_ns: 0,
                 head_switch_ns: 800_000,
             },
-            interface: Interface { rate_mb_s: 100.0, command_ns: 100_000, queue_depth: 8 },
+            interface: Interface { command_ns: 100_000, queue_depth: 8, ..Interface::default() },
             scheduling: Scheduling { order: Order::Positioning, age_max_ns: 500_000_000 },
-            buffer: Buffer { segments: 4, segment_bytes: 64 * 512, read_ahead_bytes: 0, read_ahead_least_bytes: 0 },
-            write_cache: WriteCache { bytes: 128 * 512, extents: 16, age_max_ns: 5_000_000_000 },
+            buffer: Buffer { segments: 4, segment_bytes: 64 * 512, ..Buffer::default() },
+            write_cache: WriteCache { bytes: 128 * 512, extents: 16, age_max_ns: 5_000_000_000, goes_first: false },
             standby: Standby { after_ns: None, spin_up_ns: 2_000_000_000 },
             energy: Energy {
                 spindle: SpindlePower { standby: w(0.0), spin_up: w(3.0), rotating: w(0.5) },
@@ -320,6 +294,6 @@ pub(in crate::hdd) mod tests {
         let held: u64 = zones.iter().map(|zone| zone.sectors(2) * SECTOR_BYTES).sum();
         let cylinder: u64 = zones.iter().map(|zone| u64::from(zone.sectors_per_track) * 2 * SECTOR_BYTES).sum();
         assert!(held >= bytes && held - bytes < cylinder, "{held}");
-        assert_eq!(even_zones(1_000 * 512, 2, 1, 50, 10), [Zone { cylinders: 10, sectors_per_track: 50 }]);
+        assert_eq!(even_zones(1_000 * 512, 2, 1, 50, 10), [Zone::plain(0, 10, 50)]);
     }
 }

@@ -250,7 +250,7 @@ impl WriteCache {
             (at.saturating_sub(CANDIDATES), all.min(at + CANDIDATES))
         };
         let place = |entry: &ExtentEntry| self.slots[entry.slot as usize].place;
-        let target = |entry: &ExtentEntry| Target { rank: entry.first, place: place(entry), writes: true };
+        let target = |entry: &ExtentEntry| Target { rank: entry.first, place: place(entry), writes: true, ready_ns: 0 };
         let (at, _) = mechanism.nearest(now, &self.order[first..end], limit, |entry| entry.cylinder, target)?;
         Some(first + at)
     }
@@ -318,7 +318,7 @@ mod tests {
         fn holds_what_a_set_of_sectors_holds(steps in steps()) {
             let (settings, size) = (small(), 200);
             let geometry = Geometry::new(&settings);
-            let write_cache = settings::WriteCache { bytes: size * 512, extents: 6, age_max_ns: 1 };
+            let write_cache = settings::WriteCache { bytes: size * 512, extents: 6, age_max_ns: 1, goes_first: false };
             let mut cache = WriteCache::new(&write_cache);
             let (mut waiting, mut under_way) = (BTreeSet::new(), 0..0);
             for (now, step) in (0..).zip(steps) {
@@ -376,7 +376,8 @@ mod tests {
     #[test]
     fn the_number_of_extents_is_bounded_and_a_continued_one_is_none_more() {
         let geometry = Geometry::new(&small());
-        let mut cache = WriteCache::new(&settings::WriteCache { bytes: 100 * 512, extents: 2, age_max_ns: 1 });
+        let mut cache =
+            WriteCache::new(&settings::WriteCache { bytes: 100 * 512, extents: 2, age_max_ns: 1, goes_first: false });
         for first in [10, 30] {
             cache.write(first, first + 5, 0, &geometry);
         }

@@ -10,10 +10,14 @@ pub(super) const TAGGED: [&str; 6] =
 /// The size of the cached mapping table, of every layer that has one.
 const TABLE: Rivals = &[&["cmt_bytes"], &["cmt_entries"], &["cmt_fraction"]];
 
-const RIVALS: [(&str, Rivals); 8] = [
+/// The ways to state a disk's zones.
+const ZONES: Rivals = &[&["zones"], &["zone_count", "outer_sectors_per_track", "inner_sectors_per_track"], &["layout"]];
+
+const RIVALS: [(&str, Rivals); 9] = [
     ("device", &[&["op_ratio"], &["spare_fraction"]]),
     ("gc", &[&["low_watermark_blocks"], &["low_watermark_fraction"]]),
-    ("hdd.geometry", &[&["zones"], &["zone_count", "outer_sectors_per_track", "inner_sectors_per_track"]]),
+    ("hdd.geometry", ZONES),
+    ("hdd.seek", &[&["points"], &["single_cylinder_ns", "mean_ns", "full_stroke_ns", "joint_fraction"]]),
     ("controller", &[&["power_budget_ma"], &["power_budget_w"]]),
     ("run.power_cuts", &[&["cuts"], &["at_ns"], &["at_operation"]]),
     ("ftl.dftl", TABLE),

@@ -2,6 +2,7 @@
 
 use flashwatt_core::connector::Request;
 use flashwatt_core::connector::RequestKind::{Flush, Read, Trim, Write};
+use flashwatt_devices::hdd::settings::Way;
 
 use super::common::*;
 
@@ -69,7 +70,7 @@ fn data_crosses_the_interface_while_it_is_read() {
 #[test]
 fn a_hit_takes_the_interface_only() {
     let disk = full();
-    let hit = disk.interface.command_ns + disk.interface.time(8 * SECTOR);
+    let hit = disk.interface.command_ns + disk.interface.time(8 * SECTOR, Way::ToHost);
     let reads = vec![request(0, Read, 0, 8), request(50 * MS, Read, 0, 8), request(100 * MS, Read, 8, 8)];
     let (report, latencies) = run_script(disk, reads);
     assert!(latencies[0] > 200_000);
@@ -118,7 +119,7 @@ fn reading_ahead_makes_way() {
 #[test]
 fn writes_end_in_the_cache_and_flushes_on_the_medium() {
     let disk = full();
-    let cached = disk.interface.command_ns + disk.interface.time(8 * SECTOR);
+    let cached = disk.interface.command_ns + disk.interface.time(8 * SECTOR, Way::ToDisk);
     let forced = Request { fua: true, ..request(100 * MS, Write, 300, 8) };
     let (report, latencies) = run_script(
         disk.clone(),
@@ -146,7 +147,7 @@ fn the_cache_serves_reads_and_joins_writes() {
         request(900_000, Read, 700, 12),
     ];
     let (report, latencies) = run_script(disk.clone(), requests);
-    assert_eq!(latencies[3], disk.interface.command_ns + disk.interface.time(12 * SECTOR));
+    assert_eq!(latencies[3], disk.interface.command_ns + disk.interface.time(12 * SECTOR, Way::ToHost));
     let counts = &sections(&report).hdd.counts;
     assert_eq!((counts.overwritten_sectors, counts.media_write_bytes), (4, 20 * SECTOR));
     assert_eq!((counts.read_hits, counts.destages), (1, 2));

@@ -21,12 +21,13 @@ fn w(v5_w: f64) -> Rails {
 /// 6000 rpm (10 ms a revolution), 2 heads, one zone of 1000 cylinders with 400 sectors of 25 µs on a track; without buffer, cache
 /// and queue. Commands take no time, and the interface 1 µs for a sector.
 pub fn plain() -> settings::Hdd {
-    let zones = vec![Zone { cylinders: 1_000, sectors_per_track: 400 }];
+    let zones = Zone::row([(1_000, 400)]);
     settings::Hdd {
         bytes: 1_000 * 2 * 400 * SECTOR,
         rpm: 6_000,
         heads: 2,
         zones,
+        layout: Layout::default(),
         track_skew_ns: MS,
         cylinder_skew_ns: MS,
         seek: Seek {
@@ -34,13 +35,15 @@ pub fn plain() -> settings::Hdd {
             mean_ns: 5 * MS,
             full_stroke_ns: 10 * MS,
             joint_fraction: 0.2,
+            points: Vec::new(),
             write_settle_ns: 0,
+            read_less_ns: 0,
             head_switch_ns: MS,
         },
-        interface: Interface { rate_mb_s: 512.0, command_ns: 0, queue_depth: 1 },
+        interface: Interface { rate_mb_s: 512.0, queue_depth: 1, ..Interface::default() },
         scheduling: Scheduling { order: Order::Fifo, age_max_ns: 500 * MS },
-        buffer: Buffer { segments: 0, segment_bytes: 0, read_ahead_bytes: 0, read_ahead_least_bytes: 0 },
-        write_cache: WriteCache { bytes: 0, extents: 64, age_max_ns: 10_000 * MS },
+        buffer: Buffer::default(),
+        write_cache: WriteCache::default(),
         standby: Standby { after_ns: None, spin_up_ns: 2_000 * MS },
         energy: Energy {
             spindle: SpindlePower { standby: w(0.0), spin_up: w(3.0), rotating: w(0.5) },
@@ -60,11 +63,11 @@ pub fn plain() -> settings::Hdd {
 /// As [`plain`], with all that a disk has: a queue, 8 segments of 128 KiB, of which a half is read ahead into, a cache of 1 MiB.
 pub fn full() -> settings::Hdd {
     let mut disk = plain();
-    disk.interface = Interface { rate_mb_s: 150.0, command_ns: 100_000, queue_depth: 32 };
+    disk.interface = Interface { rate_mb_s: 150.0, command_ns: 100_000, ..Interface::default() };
     disk.scheduling.order = Order::Positioning;
     disk.seek.write_settle_ns = 200_000;
     let size = 128 << 10;
-    disk.buffer = Buffer { segments: 8, segment_bytes: size, read_ahead_bytes: size / 2, read_ahead_least_bytes: 0 };
+    disk.buffer = Buffer { segments: 8, segment_bytes: size, read_ahead_bytes: size / 2, ..Buffer::default() };
     disk.write_cache.bytes = 1 << 20;
     disk
 }

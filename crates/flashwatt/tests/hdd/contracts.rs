@@ -4,7 +4,10 @@ use flashwatt::Error;
 use flashwatt::RunOptions;
 use flashwatt_core::connector::Request;
 use flashwatt_core::connector::RequestKind::{Flush, Read, Trim, Write};
-use flashwatt_devices::hdd::settings::{Buffer, Hdd, Order};
+use flashwatt_devices::hdd::settings::{
+    Buffer, CommandTimes, Hdd, Layout, Order, ReadAheadTo, Returned, SpareRange, TrackOrder, Way, WriteStart, Zone,
+    ZoneLayout,
+};
 use proptest::prelude::*;
 
 use super::common::*;
@@ -27,6 +30,7 @@ fn disks() -> impl Strategy<Value = Hdd> {
                 segment_bytes: size * SECTOR,
                 read_ahead_bytes: read_ahead * SECTOR,
                 read_ahead_least_bytes: least.min(read_ahead) * SECTOR,
+                ..Buffer::default()
             };
             (disk.interface.queue_depth, disk.interface.command_ns, disk.interface.rate_mb_s) =
                 (depth, command_ns, rate);
@@ -35,6 +39,81 @@ fn disks() -> impl Strategy<Value = Hdd> {
             disk
         },
     )
+}
+
+/// The same with policies of measured disks.
+fn described_disks() -> impl Strategy<Value = Hdd> {
+    let ahead = prop_oneof![
+        Just(ReadAheadTo::Bytes),
+        Just(ReadAheadTo::Track),
+        Just(ReadAheadTo::NextTrack),
+        Just(ReadAheadTo::Cylinder),
+        Just(ReadAheadTo::Segment),
+    ];
+    let returned = prop_oneof![Just(Returned::Overwritten), Just(Returned::Kept), Just(Returned::Dropped)];
+    let fill = prop_oneof![Just(None), (0.0..=1.0f64).prop_map(Some)];
+    let interface = (any::<bool>(), fill, 0.0..=1.0f64, 0u64..300_000, prop_oneof![Just(0), Just(250_000u64)]);
+    let times = (any::<bool>(), 0u64..500_000, 0i64..400_000);
+    (disks(), ahead, returned, interface, times, any::<[bool; 9]>()).prop_map(
+        |(mut disk, ahead, returned, (overlaps, read_fill, write_fill, delay_ns, completion_ns), times, flags)| {
+            let [in_streams, after_hits, passing, holds, stop, reads, writes, first, exact] = flags;
+            let Buffer { segments, segment_bytes, read_ahead_bytes, read_ahead_least_bytes, .. } = disk.buffer;
+            disk.buffer = Buffer {
+                segments,
+                segment_bytes,
+                read_ahead_bytes,
+                read_ahead_least_bytes,
+                read_ahead_to: ahead,
+                read_ahead_in_streams: in_streams,
+                read_ahead_after_hits: after_hits,
+                returned,
+                keeps_passing_sectors: passing,
+                holds_writes: holds,
+                writes_stop_read_ahead: stop,
+                reads_on_arrival: reads,
+                writes_on_arrival: writes,
+            };
+            disk.write_cache.goes_first = first;
+            let interface = &mut disk.interface;
+            interface.write_start = if overlaps { WriteStart::Overlapped } else { WriteStart::Transferred };
+            (interface.write_fill_fraction, interface.write_start_delay_ns) = (write_fill, delay_ns);
+            (interface.read_start_delay_ns, interface.write_data_delay_ns) = (delay_ns / 2, delay_ns / 3);
+            (interface.read_fill_fraction, interface.read_completion_ns) = (read_fill, completion_ns);
+            (interface.write_completion_ns, interface.write_rate_mb_s) = (completion_ns / 2, Some(20.0));
+            let (by_class, hit_ns, settle_ns) = times;
+            let least = [interface.command_ns, interface.command_ns + hit_ns];
+            interface.commands = by_class.then_some(CommandTimes {
+                read_hit_ns: least,
+                read_miss_ns: least.map(|ns| ns + 70_000),
+                write_hit_ns: least,
+                write_miss_ns: least.map(|ns| ns + 30_000),
+            });
+            disk.seek.points = vec![(1, MS), (5, 900_000), (900, 8 * MS)];
+            (disk.seek.write_settle_ns, disk.seek.read_less_ns) = (settle_ns - 200_000, settle_ns.unsigned_abs() / 2);
+            if exact {
+                lay_out(&mut disk);
+            }
+            disk
+        },
+    )
+}
+
+/// Gives a disk slips, spares, a defect and serpentine tracks; it keeps its first zone's number of sectors.
+fn lay_out(disk: &mut Hdd) {
+    disk.layout =
+        Layout { spare_range: SpareRange::Cylinder, track_order: TrackOrder::Serpentine, ..Layout::default() };
+    let mut zone = Zone::plain(0, 1_010, 400);
+    zone.layout = Some(Box::new(ZoneLayout {
+        sectors: 1_000 * 800,
+        offset_sectors: 17.5,
+        track_skew_sectors: 40.0,
+        cylinder_skew_sectors: 41.0,
+        spares: 5,
+        slips: vec![30, 31, 700, 805],
+        defects: vec![[50, 798], [900, 1_596]],
+        ..ZoneLayout::default()
+    }));
+    disk.zones = vec![zone];
 }
 
 /// Requests close to each other in time and place, so that they meet in queue, buffer and cache.
@@ -65,10 +144,10 @@ proptest! {
     /// unless it was written again before; the parts' times sum up to the time of the run; and the integral of the meter is the
     /// priced sum (the run's own audit).
     #[test]
-    fn nothing_is_lost_and_nothing_ends_early(disk in disks(), requests in scripts()) {
+    fn nothing_is_lost_and_nothing_ends_early(disk in prop_oneof![disks(), described_disks()], requests in scripts()) {
         let (report, latencies) = run_script(disk.clone(), requests.clone());
         for (request, latency) in requests.iter().zip(&latencies) {
-            let moves = if request.kind == Write { disk.interface.time(request.bytes) } else { 0 };
+            let moves = if request.kind == Write { disk.interface.time(request.bytes, Way::ToDisk) } else { 0 };
             prop_assert!(*latency >= disk.interface.command_ns + moves, "{:?} took {} ns", request, latency);
         }
         let counts = &sections(&report).hdd.counts;

@@ -5,6 +5,7 @@
 mod by_hand;
 mod common;
 mod contracts;
+mod measured;
 mod neutral;
 mod presets;
 mod theory;

@@ -67,10 +67,10 @@ fn a_buffer_that_nothing_is_read_from_twice() {
 #[test]
 fn settling_of_writes_that_do_not_occur() {
     let reads = ["workload.uniform.requests=1000", "workload.uniform.read_fraction=1"];
-    let with = |settle: u64| {
+    let with = |settle: i64| {
         let mut disk = full();
         disk.seek.write_settle_ns = settle;
         serde_json::to_value(run(disk, &reads)).expect("JSON")
     };
-    assert_eq!(with(0), with(MS));
+    assert_eq!(with(0), with(MS as i64));
 }

@@ -92,9 +92,7 @@ fn random_reads_cross_a_third_of_the_cylinders() {
 #[test]
 fn sequential_rate_of_a_zone_follows_from_its_tracks() {
     let mut disk = full();
-    disk.zones = [(400, 400), (300, 320), (300, 201)]
-        .map(|(cylinders, sectors_per_track)| Zone { cylinders, sectors_per_track })
-        .to_vec();
+    disk.zones = Zone::row([(400, 400), (300, 320), (300, 201)]);
     (disk.track_skew_ns, disk.cylinder_skew_ns) = (1_200_000, 1_700_000);
     disk.bytes = disk.capacity_bytes();
     let mut start = 0;
