@@ -42,6 +42,9 @@ pub struct Trace {
     pub space_scale: f64,
     /// Issue requests as fast as the device accepts them, without regard to their times; none for `true` if all times are the same.
     pub closed_loop: Option<bool>,
+    /// Count the gap between two requests from the end of the first one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub think_times: bool,
     /// Cut longer gaps between two records of a file, and longer steps back; none for the times of the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_gap_ns: Option<Nanos>,
@@ -112,6 +115,7 @@ impl Trace {
             speed: 1.0,
             space_scale: 1.0,
             closed_loop: None,
+            think_times: false,
             max_gap_ns: None,
             max_requests: None,
             dense: false,

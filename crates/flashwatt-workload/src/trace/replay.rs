@@ -36,6 +36,8 @@ pub struct TraceWorkload {
     /// The process of that request, and of the last one given.
     processes: [Process; 2],
     closed_loop: bool,
+    /// Of gaps that count from the end of the request before; none if requests come at the trace's times.
+    think: Option<ThinkTimes>,
     /// Whether the origin of a request is its process, not its device.
     by_process: bool,
     name: String,
@@ -47,6 +49,17 @@ pub struct TraceWorkload {
     issued: u64,
     /// Whether there was any request.
     found: bool,
+}
+
+/// When the next request comes whose gap counts from the end of the one before.
+#[derive(Default)]
+struct ThinkTimes {
+    /// Whether a request is under way.
+    is_served: bool,
+    /// When the last one ended.
+    ended_ns: Nanos,
+    /// When it came by the trace's times.
+    came_ns: Nanos,
 }
 
 impl TraceWorkload {
@@ -102,7 +115,8 @@ impl TraceWorkload {
             ahead: None,
             processes: [Process::NONE; 2],
             by_process,
-            closed_loop: cfg.closed_loop.unwrap_or(times.are_missing()),
+            closed_loop: !cfg.think_times && cfg.closed_loop.unwrap_or(times.are_missing()),
+            think: cfg.think_times.then(ThinkTimes::default),
             name: names(cfg),
             files: cfg.paths.iter().map(|path| base_name(path)).collect(),
             sha256,
@@ -196,7 +210,17 @@ impl Workload for TraceWorkload {
             self.traces.verify()?;
             return if self.issued == 0 { Err(self.none_left()) } else { Ok(Next::End) };
         };
-        if self.closed_loop {
+        if let Some(think) = &mut self.think {
+            if think.is_served {
+                return Ok(Next::WaitForCompletion);
+            }
+            let came_ns = request.arrival_ns;
+            request.arrival_ns = think.ended_ns.saturating_add(came_ns - think.came_ns);
+            if request.arrival_ns > now {
+                return Ok(Next::WaitUntil(request.arrival_ns));
+            }
+            (think.is_served, think.came_ns) = (true, came_ns);
+        } else if self.closed_loop {
             request.arrival_ns = now;
         } else if request.arrival_ns > now {
             return Ok(Next::WaitUntil(request.arrival_ns));
@@ -207,7 +231,11 @@ impl Workload for TraceWorkload {
         Ok(Next::Request(Tag::default(), request))
     }
 
-    fn completed(&mut self, _done: &Completion, _now: Nanos) {}
+    fn completed(&mut self, _done: &Completion, now: Nanos) {
+        if let Some(think) = &mut self.think {
+            (think.is_served, think.ended_ns) = (false, now);
+        }
+    }
 
     fn name(&self) -> &str {
         &self.name
@@ -261,7 +289,7 @@ impl Workload for TraceWorkload {
 /// What is said of a trace without times.
 fn without_times(cfg: &settings::Trace, times: &Times) -> Option<String> {
     let requests = times.records();
-    (times.are_missing() && cfg.closed_loop != Some(true)).then(|| match cfg.closed_loop {
+    (times.are_missing() && cfg.closed_loop != Some(true) && !cfg.think_times).then(|| match cfg.closed_loop {
         None => format!(
             "no times in the trace: all {requests} requests have the same, and are replayed as a closed loop \
              (workload.trace.closed_loop = true says so in the configuration; false lets all of them arrive at once)"

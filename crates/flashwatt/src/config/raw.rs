@@ -467,6 +467,9 @@ pub struct Trace {
     /// Ignore the times and issue each request as soon as the device has a free slot. Unless given, `true` for a trace whose times
     /// are all the same, else `false`.
     pub closed_loop: Option<bool>,
+    /// Count the gap between two requests from the end of the first one: a request comes its gap after the one before has ended, one at a
+    /// time. The times of the trace are then those of a clock that stands still while a request is served.
+    pub think_times: Option<bool>,
     /// Cut each gap between two records of a file that is longer than this in seconds, down to this. Where the clock goes back by
     /// more than this, it goes on from the latest time (counted).
     pub max_gap_s: Option<f64>,

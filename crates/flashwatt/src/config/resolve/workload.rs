@@ -341,6 +341,11 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace, bounds: &Bou
         let fault = c.fault(&format!("{table}.repeat_gap_ns"), "has no effect").found("repeat = 1");
         c.push(fault.expected("repeat = 2 or more, or no such key"));
     }
+    if raw.think_times == Some(true) && raw.closed_loop == Some(true) {
+        let fault =
+            c.fault(&format!("{table}.think_times"), "given beside closed_loop = true, which ignores the times");
+        c.push(fault.found(format!("{table}.closed_loop")).expected("one of the two"));
+    }
     Trace {
         paths: paths(c, table, raw),
         format,
@@ -358,6 +363,7 @@ pub(super) fn trace(c: &mut Checker, table: &str, raw: &raw::Trace, bounds: &Bou
         speed: c.number(field!(table, raw.speed), 1.0, 1e-6..=1e6),
         space_scale: c.number(field!(table, raw.space_scale), 1.0, 1e-6..=1e3),
         closed_loop: raw.closed_loop,
+        think_times: c.choice(field!(table, raw.think_times), false),
         max_gap_ns: c.optional(field!(table, raw.max_gap_s), 1e-9..=TIME_S_MAX).map(nanoseconds),
         max_requests: c.optional(field!(table, raw.max_requests), 1..=COUNT_MAX),
         dense: c.choice(field!(table, raw.dense), false),
