@@ -179,7 +179,10 @@ def _say_what_is_left_out(base: Config, sets: tuple[str, ...], options: dict[str
     device, array = content.get("device"), content.get("array")
     named = options["preset"] or "device.preset" in keys or (isinstance(device, dict) and "preset" in device)
     by_member = isinstance(array, dict) and isinstance(array.get("members"), list)
-    if not (named or by_member or "preset" in content):  # at the top it is an unknown key, which the engine names
+    is_disk = "hdd" in content  # nothing of the default preset, an SSD, is in a disk
+    if not (
+        named or by_member or is_disk or "preset" in content
+    ):  # at the top it is an unknown key, which the engine names
         note(f"{base.name} names no preset: the rest of the drive is that of the default preset, {DEFAULT_PRESET}")
     workload = content.get("workload")
     own = workload if isinstance(workload, str) else next(iter(workload), "") if isinstance(workload, dict) else ""

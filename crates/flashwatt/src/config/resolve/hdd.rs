@@ -32,8 +32,12 @@ pub(super) fn is_one(c: &Checker) -> bool {
 pub(super) fn hdd(c: &mut Checker, raw: &Raw) -> Resolved {
     without_an_ssd(c);
     let device = &raw.device;
-    let preset = Some(c.choice(field!("device", device.preset), DEFAULT_PRESET.to_string()));
-    let description = device.description.clone().unwrap_or_default();
+    let named = c.choice(field!("device", device.preset), DEFAULT_PRESET.to_string());
+    let preset = disks().contains(&named.as_str()).then_some(named);
+    // A preset that is no disk gives nothing to this one, and its description is that of another drive.
+    let is_own =
+        preset.is_some() || c.tree.get("device.description").is_some_and(|node| node.origin != KeySource::Preset);
+    let description = device.description.clone().filter(|_| is_own).unwrap_or_else(|| "a hard disk".to_string());
     let before = c.faults.len();
     let resolved = raw.hdd.resolve(c);
     needs_a_disk(c, before);
