@@ -22,7 +22,7 @@ LAYERS = (
     "_core",  # the engine
     "base",
     "config",
-    "mqsim",
+    "disks mqsim",
     "report",
     "oplog stopwatch theory",
     "runs",

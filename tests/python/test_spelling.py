@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import flashwatt
 from flashwatt.config import reference
 from flashwatt.config.spelling import as_written
+from flashwatt.disks.convert import from_json
 
 CASES: list[str] = [
     *(f'device.preset = "{name}"' for name in flashwatt.names("presets")),
@@ -31,6 +33,7 @@ CASES: list[str] = [
     '[write_buffer]\nbytes = 65536\nprotection = "capacitors"\ncapacitor_max_v = 5',
     '[write_buffer]\nbytes = 65536\nprotection = "journal"\njournal_max_ns = 7',
 ]
+DISKS = sorted((Path(__file__).parent / "data/disks").glob("*.disk.json"))
 KEYS = set(reference.keys())
 
 
@@ -43,6 +46,11 @@ def test_the_written_form_gives_the_same_configuration(text: str) -> None:
     written.pop("device.op_ratio", None)  # follows from the number of blocks and the drive's bytes
     again = flashwatt.Config().override(written).resolve()
     assert again == resolved
+
+
+@pytest.mark.parametrize("path", DISKS, ids=lambda path: path.name)
+def test_so_does_that_of_a_measured_disk(path: Path) -> None:
+    test_the_written_form_gives_the_same_configuration(from_json(path).config)
 
 
 def test_units_are_those_of_a_file() -> None:

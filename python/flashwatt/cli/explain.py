@@ -16,6 +16,7 @@ from flashwatt.cli import completion
 from flashwatt.cli.terminal import OUTPUT_FILE, Input, note
 
 if TYPE_CHECKING:
+    from flashwatt.disks.convert import Converted as Disk
     from flashwatt.mqsim.convert import Converted
 
 SCHEMA_FILE = "flashwatt.schema.json"
@@ -50,6 +51,9 @@ XML = Input(dir_okay=False, path_type=Path)
 )
 @click.option("--scenario", type=click.IntRange(min=1), metavar="N", help="Which scenario, if the file has several.")
 @click.option("--flow", type=click.IntRange(min=1), metavar="N", help="Only this flow of the scenario.")
+@click.option("--disk", "described", type=XML, metavar="JSON", help="Convert this description of a hard disk instead.")
+@click.option("--disksim", type=XML, metavar="PARV", help="Convert a disk of this parameter file of DiskSim 4 instead.")
+@click.option("--disksim-disk", metavar="NAME", help="Which disk, if the file has several.")
 @click.option("--out", type=OUTPUT_FILE, metavar="FILE", help="Write it there.")
 @click.option("--force", is_flag=True, help="Replace FILE, and a schema beside it that flashwatt did not write.")
 def init(
@@ -59,6 +63,9 @@ def init(
     workload: Path | None,
     scenario: int | None,
     flow: int | None,
+    described: Path | None,
+    disksim: Path | None,
+    disksim_disk: str | None,
     out: Path | None,
     force: bool,
 ) -> None:
@@ -69,10 +76,21 @@ def init(
     With --mqsim, a drive of MQSim is converted: each value with the key that it came from, and a list of the keys that
     were approximated or have no counterpart. PRESET (`limit` unless given) holds for what MQSim's files leave open.
     Several flows become a fio job file beside FILE.
+
+    With --disk, the description of a hard disk in JSON is converted: its layout with spares and slips, its measured
+    seek times, its buffer. With --disksim, a disk of DiskSim 4: its .diskspecs, or the .parv that has its bus as well.
+    PRESET (`caviar-80g` unless given) is the disk whose powers it gets.
     """
     if out is not None:
         _check_out(out, force)
-    if drive is not None:
+    sources = {"--mqsim": drive, "--disk": described, "--disksim": disksim}
+    _check_one(sources)
+    if disksim is None and disksim_disk is not None:
+        raise click.UsageError("--disksim-disk: no file of DiskSim; expected --disksim PARV as well")
+    if described is not None or disksim is not None:
+        disk = _disk(preset, described, disksim, disksim_disk)
+        text, jobs, said = disk.config, None, f"; {disk.said}"
+    elif drive is not None:
         converted = _converted(preset, drive, workload, (scenario, flow), out)
         text, jobs, said = converted.config, converted.jobs, f"; {converted.said}: see the end of {out}"
     else:
@@ -112,6 +130,23 @@ def _converted(
             if value is not None:
                 raise click.UsageError(f"{option}: nothing to choose from; expected --mqsim-workload XML as well")
     return convert(Asked(drive, workload, *chosen, PRESET if preset is None else preset, out))
+
+
+def _disk(preset: str | None, described: Path | None, disksim: Path | None, name: str | None) -> Disk:
+    """Convert a hard disk."""
+    from flashwatt.disks.convert import from_disksim, from_json
+
+    if described is not None:
+        return from_json(described, preset)
+    assert disksim is not None
+    return from_disksim(disksim, name, preset)
+
+
+def _check_one(sources: dict[str, Path | None]) -> None:
+    """Refuse two drives to convert."""
+    given = [option for option, path in sources.items() if path is not None]
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)}: two drives to convert; expected one of them")
 
 
 def _check_no_mqsim(preset: str | None, options: dict[str, object]) -> None:
