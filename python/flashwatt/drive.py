@@ -151,6 +151,14 @@ class Drive:
             _whole("until_ns", until_ns, _LARGEST)
             raise
 
+    def sleep(self) -> bool:
+        """Send the command to sleep, behind the requests that were submitted for now or before.
+
+        A disk writes its cache, parks its arm and stops its spindle; the next request that needs the medium brings it to
+        speed again. Gives whether the drive, or a member of an array, has such a state: SSDs ignore the command.
+        """
+        return self._core.sleep()
+
     def cut(self) -> PowerCut:
         """Cut the power now, and let the drive come back: it recovers in simulated time, and then serves again.
 

@@ -382,8 +382,16 @@ def test_disks_are_targets_like_any_other(flashwatt: Cli, disk: str, rails: list
     by_pattern = {one["pattern"]: one for one in content["points"]}
     assert by_pattern["random read"]["latency_ns"]["mean"] > 50 * by_pattern["sequential read"]["latency_ns"]["p50"] / 2
     assert by_pattern["random read"]["j_per_mb"] > by_pattern["random write"]["j_per_mb"]
-    refused = flashwatt("dio", disk, "--sleep", "1")
-    assert "a disk, which goes to standby by its own timer only" in refused.stderr
+
+
+def test_a_disk_sleeps_when_it_is_told_to(flashwatt: Cli) -> None:
+    """Asleep: 0.2 W of electronics and interface (5K320 table 14). The read waits for the spindle, 2.5 s at 3.8 W."""
+    content = json.loads(flashwatt("dio", "laptop-7200", "--idle", "3", "--sleep", "3", "--json").stdout)
+    idle, sleep = content["probes"]["idle"], content["probes"]["sleep"]
+    assert idle["power"]["mean_w"] == pytest.approx(0.869)
+    assert (sleep["ignored"], sleep["power"]["mean_w"]) == (False, pytest.approx(0.2))
+    assert 2.5e9 < sleep["wake"]["latency_ns"] < 2.55e9
+    assert sleep["wake"]["power"]["mean_w"] == pytest.approx(3.8, rel=0.1)
 
 
 def test_probes_are_drawn(flashwatt: Cli, tmp_path: Path) -> None:

@@ -85,6 +85,13 @@ impl Drive {
         Ok(given(done))
     }
 
+    /// Sends the command to sleep. Returns whether the drive has a state to sleep in.
+    fn sleep(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut state = self.lock()?;
+        let drive = &mut open(&mut state)?.drive;
+        py.detach(|| drive.sleep()).map_err(python_error)
+    }
+
     /// Cuts the power now. Returns the requests that are lost by that, and what came of the cut as JSON.
     fn cut(&self, py: Python<'_>) -> PyResult<(Vec<Done>, String)> {
         let mut state = self.lock()?;

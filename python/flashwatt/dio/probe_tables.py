@@ -37,6 +37,8 @@ def _idle(probes: Json) -> RenderableType:
         if one := probes.get(name):
             label = f"{name} (ignored: no such state)" if one.get("ignored") else name
             table.add_row(label, duration(one["seconds"] * 1e9), *_watts(one["power"]))
+            if wake := one.get("wake"):
+                table.add_row("woken by a read", duration(wake["latency_ns"]), *_watts(wake["power"]))
     return table
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flashwatt import _core
 from flashwatt.dio.figures import latencies
 from flashwatt.dio.load import KIB, MIB, PATTERNS
+from flashwatt.dio.simulated import Simulated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,8 @@ _STEEPER = 1.5
 _HEAD = 8
 """Writes at the beginning of a burst that its later ones are compared with. Choice."""
 _FAR_NS = 2**62
+_WAKES_BYTES = 4096
+"""The read that wakes a drive. Choice."""
 
 
 def idle(bench: Bench, seconds: float) -> dict[str, Any]:
@@ -45,8 +48,19 @@ def idle(bench: Bench, seconds: float) -> dict[str, Any]:
 
 
 def sleep(bench: Bench, seconds: float) -> dict[str, Any]:
-    """Send a simulated drive to sleep: those without a sleep state ignore it, as the papers' SSDs did."""
-    return {**idle(bench, seconds), "ignored": True}
+    """Send a simulated drive to sleep, watch it, and wake it by a random read of 4 KiB.
+
+    A drive without a state to sleep in ignores the command, as the papers' SSDs did, and needs not be woken.
+    """
+    target = bench.target
+    assert isinstance(target, Simulated), "real drives are refused before"
+    if not target.sleep():
+        return {**idle(bench, seconds), "ignored": True}
+    asleep = idle(bench, seconds)
+    load = replace(bench.plan.load(PATTERNS["randread"], _WAKES_BYTES, bench.span_bytes), requests=1, queue_depth=1)
+    measured, _ = bench.run(load)
+    power = _power_of(target.power(), measured.began_ns, measured.began_ns + measured.took_ns)
+    return {**asleep, "ignored": False, "wake": {"latency_ns": measured.took_ns, "power": power}}
 
 
 def burst(bench: Bench, seconds: float) -> dict[str, Any]:

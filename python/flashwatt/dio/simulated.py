@@ -98,11 +98,6 @@ class Simulated:
         return energies.v5, energies.v12
 
     @property
-    def has_standby(self) -> bool:
-        """Whether it, or a member of it, has a state to sleep in: a disk that can stop its spindle."""
-        return any("hdd" in member for member in self._members())
-
-    @property
     def has_log_blocks(self) -> bool:
         """Whether random writes go to log blocks first: the rate falls once those are used up."""
         return any(name in MERGING for name in self._layers())
@@ -183,6 +178,10 @@ class Simulated:
             if steps % _ASK_EVERY == 0 and not go_on(0, None):
                 break
         return began, drive.now_ns
+
+    def sleep(self) -> bool:
+        """Send the command to sleep; give whether it has a state to sleep in."""
+        return self._drive.sleep()
 
     def warnings(self) -> list[str]:
         """Nothing: see `Target.warnings`."""

@@ -57,6 +57,12 @@ pub trait Device {
     /// The host sends no more requests; the device must write all data to the medium.
     fn drain(&mut self, _now: Nanos) {}
 
+    /// The host sends the command to sleep. The device sleeps once it has done what it was given, and until the next request. Returns
+    /// whether it has such a state; a device without one stays as it is. [`Self::settle`] follows.
+    fn sleep(&mut self, _now: Nanos) -> bool {
+        false
+    }
+
     /// No event is left. An error names the unfinished work and the reason.
     fn rest(&mut self) -> Result<(), Error> {
         Ok(())

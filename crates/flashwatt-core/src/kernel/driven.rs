@@ -39,6 +39,14 @@ impl<W: Workload, D: Device> Sim<W, D> {
         Ok(())
     }
 
+    /// Sends the device the command to sleep, behind the requests sent before. Returns whether it has such a state.
+    pub fn sleep(&mut self) -> Result<bool, End> {
+        self.settle_sent()?;
+        let sleeps = self.device.sleep(self.agenda.now());
+        self.settle()?;
+        Ok(sleeps)
+    }
+
     /// Time of the next event in ns, as far as is known now.
     #[inline]
     pub fn next_event_ns(&mut self) -> Result<Option<Nanos>, End> {

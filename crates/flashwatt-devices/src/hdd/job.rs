@@ -71,7 +71,10 @@ impl Hdd {
         self.make_way(cx);
         while self.job.is_none() {
             if self.must_read_ahead() || (self.queue.is_empty() && !self.cache.has_extents()) {
-                return self.read_ahead(cx);
+                if !self.must_sleep {
+                    self.read_ahead(cx);
+                }
+                return;
             }
             if !self.is_ready {
                 return self.spin_up(cx);

@@ -115,6 +115,8 @@ pub struct Hdd {
     /// Whether the spindle will be stopped unless a request comes.
     timer_is_set: bool,
     drains: bool,
+    /// Whether the host has sent the command to sleep since the last request.
+    must_sleep: bool,
     seat: u32,
     accounts: Accounts,
     counts: HddCounts,
@@ -145,6 +147,7 @@ impl Hdd {
             is_ready: true,
             timer_is_set: false,
             drains: false,
+            must_sleep: false,
             seat: 0,
             accounts: Accounts::new(parts::parts(&settings.energy), &parts::AT_START, series),
             counts: HddCounts::default(),
@@ -188,7 +191,7 @@ impl Hdd {
 
     /// Whether somebody waits for the cache to be written.
     fn cache_is_awaited(&self) -> bool {
-        !self.entering.is_empty() || !self.flushes.is_empty()
+        !self.entering.is_empty() || !self.flushes.is_empty() || self.must_sleep
     }
 }
 
@@ -211,6 +214,7 @@ impl Device for Hdd {
         let end = first + request.bytes / SECTOR_BYTES;
         self.inside[tag.0 as usize] = Inside { kind: request.kind, fua: request.fua, first, end };
         self.requests += 1;
+        self.must_sleep = false;
         self.wake(cx);
         self.commands.push_back(tag);
         if self.commands.len() == 1 {
@@ -242,6 +246,11 @@ impl Device for Hdd {
 
     fn drain(&mut self, _now: Nanos) {
         self.drains = true;
+    }
+
+    fn sleep(&mut self, _now: Nanos) -> bool {
+        self.must_sleep = self.is_ready;
+        true
     }
 
     fn rest(&mut self) -> Result<(), Error> {

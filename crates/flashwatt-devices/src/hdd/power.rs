@@ -42,6 +42,10 @@ impl Hdd {
         if self.electronics == ACTIVE && self.link_is_free() {
             self.set_electronics(if self.is_ready { IDLE } else { ASLEEP });
         }
+        if self.must_sleep && self.electronics == IDLE && self.cache.is_clean() {
+            cx.agenda.cancel(self.seat + STANDBY);
+            self.stop_spindle();
+        }
         self.settle_timer(cx);
     }
 
@@ -60,10 +64,9 @@ impl Hdd {
         }
     }
 
-    /// The disk was idle for long enough: it goes to standby.
+    /// The disk was idle for long enough, or the host has sent it to sleep: it goes to standby.
     pub(super) fn stop_spindle(&mut self) {
-        self.timer_is_set = false;
-        self.is_ready = false;
+        (self.timer_is_set, self.must_sleep, self.is_ready) = (false, false, false);
         self.counts.spin_downs += 1;
         self.accounts.change(ROTATING, STOPPED);
         self.accounts.change(TRACKING, PARKED);

@@ -174,7 +174,8 @@ impl Hdd {
 
     /// Ends reading ahead if something else waits, at the earliest after what is read in any case.
     pub(super) fn make_way(&mut self, cx: &mut Cx) {
-        let waits = !self.queue.is_empty() || (self.cache.has_extents() && self.settings.buffer.writes_stop_read_ahead);
+        let writes_wait = self.cache.has_extents() && self.settings.buffer.writes_stop_read_ahead;
+        let waits = !self.queue.is_empty() || writes_wait || self.must_sleep;
         if !waits || !self.job.as_ref().is_some_and(|job| matches!(job.kind, Kind::Ahead(_))) {
             return;
         }

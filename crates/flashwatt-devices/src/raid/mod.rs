@@ -553,6 +553,20 @@ impl<D: Device> Device for Raid<D> {
         self.drain_members(now);
     }
 
+    /// Every member gets the command. A later request of the array wakes those that it needs.
+    fn sleep(&mut self, now: Nanos) -> bool {
+        let mut sleeps = false;
+        for (place, member) in self.members.iter_mut().enumerate() {
+            let Some(member) = member else { continue };
+            member.book(now);
+            sleeps |= member.device.sleep(now);
+            if !std::mem::replace(&mut member.is_touched, true) {
+                self.touched.push(place as u32);
+            }
+        }
+        sleeps
+    }
+
     fn rest(&mut self) -> Result<(), Error> {
         self.members.iter_mut().flatten().try_for_each(|member| member.device.rest())?;
         if self.outstanding == 0 && self.jobs.is_empty() {

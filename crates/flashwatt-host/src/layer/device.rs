@@ -218,6 +218,10 @@ impl<D: Device> Device for BlockLayer<D> {
         self.device.drain(now);
     }
 
+    fn sleep(&mut self, now: Nanos) -> bool {
+        self.device.sleep(now)
+    }
+
     fn rest(&mut self) -> Result<(), Error> {
         if self.queue.is_busy() {
             let fault = Fault::key("host.scheduler", "the scheduler holds requests that it never gives");

@@ -138,6 +138,10 @@ impl Device for AnyDrive {
         each!(self, drive => drive.drain(now));
     }
 
+    fn sleep(&mut self, now: Nanos) -> bool {
+        each!(self, drive => drive.sleep(now))
+    }
+
     fn rest(&mut self) -> Result<(), Error> {
         each!(self, drive => drive.rest())
     }

@@ -249,6 +249,17 @@ impl Drive {
         self.take_done(went_on, done)
     }
 
+    /// Sends the command to sleep, now and behind the requests that were submitted. A disk writes its cache, then parks its arm and
+    /// stops its spindle, and the next request that needs the medium brings it to speed again. Returns whether the drive, or a member of
+    /// an array, has such a state: SSDs ignore the command.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn sleep(&mut self) -> Result<bool, Error> {
+        let sleeps = each!(&mut self.sim, sim => sim.sleep());
+        self.went_on(sleeps)
+    }
+
     /// Time of the next event in ns; none if nothing happens without another request. [`Self::advance`] to it is the
     /// shortest step.
     ///

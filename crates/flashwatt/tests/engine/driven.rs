@@ -236,3 +236,16 @@ fn the_example_prints_what_its_page_shows() {
     let printed = embedded::lines().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(shown, Some(format!("{}\n", printed.join("\n")).as_str()));
 }
+
+/// An SSD ignores the command to sleep, and nothing changes.
+#[test]
+fn an_ssd_does_not_sleep() {
+    let config = common::small_drive(&[]);
+    let energy = |sleeps: bool| {
+        let mut drive = drive(&config);
+        assert!(!sleeps || !drive.sleep().expect("it goes on"));
+        drive.advance(5_000_000).expect("it goes on");
+        drive.energy_j()
+    };
+    assert_eq!(energy(true), energy(false));
+}

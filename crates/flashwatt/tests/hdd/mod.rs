@@ -8,4 +8,5 @@ mod contracts;
 mod measured;
 mod neutral;
 mod presets;
+mod sleep;
 mod theory;
