@@ -126,7 +126,7 @@ pub struct UnderWay {
 impl Controller {
     /// A controller with all dies idle. `preemptible`: host operations may run between the steps of a collection.
     pub fn new(settings: &settings::Controller, timing: &Timing, preemptible: bool, geometry: &Geometry) -> Self {
-        let courses = Courses::new(timing);
+        let courses = Courses::new(timing, settings.read_transfer);
         let competition = Competition::new(settings, timing, geometry).map(Box::new);
         Controller {
             courses,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policies::Policy;
+use crate::nand::settings::ReadTransfer;
 
 /// Dispatch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -12,6 +13,9 @@ pub struct Controller {
     pub policy: &'static Policy,
     /// Order of commands and data on a channel.
     pub bus_order: BusOrder,
+    /// Whether the data of reads takes the bus.
+    #[serde(skip_serializing_if = "ReadTransfer::is_default")]
+    pub read_transfer: ReadTransfer,
     /// What the drive's power must not exceed, if anything.
     pub power_budget: Option<PowerBudget>,
 }

@@ -7,7 +7,7 @@ use crate::controller::settings::{BusOrder, Controller};
 use crate::ftl;
 use crate::ftl::{Options, Setup};
 use crate::gc::{self, Gc, GcPolicy};
-use crate::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, ProgramOrder, Timing};
+use crate::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, ProgramOrder, ReadTransfer, Timing};
 use crate::nand::{Geometry, Reserves};
 use crate::wear::{self, Wear};
 use flashwatt_base::settings::{Checker, KeySource, Node};
@@ -78,7 +78,7 @@ pub fn geometry(shape: Shape) -> Geometry {
 pub fn controller() -> Controller {
     let policies = controller::policies::REGISTRY.iter();
     let policy = policies.into_iter().find(|entry| entry.name == "out_of_order").expect("it is registered");
-    Controller { policy, bus_order: BusOrder::DataFirst, power_budget: None }
+    Controller { policy, bus_order: BusOrder::DataFirst, read_transfer: ReadTransfer::OnBus, power_budget: None }
 }
 
 /// A translation layer with its defaults.

@@ -126,4 +126,25 @@ pub struct HostInterface {
     pub millivolts: u32,
     /// Rate in 10^6 bytes/s, for the time of a transfer.
     pub bandwidth_mb_s: f64,
+    /// What is charged for.
+    #[serde(default, skip_serializing_if = "ChargedData::is_default")]
+    pub charged_data: ChargedData,
+}
+
+/// The data that the host interface's energy is charged for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChargedData {
+    /// The bytes of requests, when they enter the drive.
+    #[default]
+    HostBytes,
+    /// The pages that cross a flash bus, for whatever cause: each read and each program of a page, when it starts. A copy within a die
+    /// and a read of a spare area cross no bus with a page.
+    FlashPages,
+}
+
+impl ChargedData {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }

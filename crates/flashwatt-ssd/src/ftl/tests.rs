@@ -8,6 +8,7 @@ use crate::drive::fixture::{Heeded, PAGE_BYTES, SMALL, Shape, device, ftl};
 use crate::firmware::Firmware;
 use crate::firmware::clockless::Clockless;
 use crate::gc::{self, Policy, VictimPolicy};
+use crate::nand::settings::ReadTransfer;
 use crate::nand::{Array, Geometry, Pace};
 use flashwatt_base::progress::Watch;
 use flashwatt_base::rng::Rng;
@@ -83,7 +84,7 @@ fn steady_start(policy: &'static Policy) -> (Steady, Vec<Option<flashwatt_base::
     let geometry = Geometry::new(&device, PAGE_BYTES);
     let mut array = Array::new(geometry.clone(), device.nand.program_order);
     let Firmware { mut ftl, mut blocks, mut rng, .. } = Firmware::new(&ftl("page"), &heeded.setup(), 1, &geometry);
-    let pace = Pace::new(&device.timing, &device.nand, &device.host_link);
+    let pace = Pace::new(&device.timing, &device.nand, &device.host_link, ReadTransfer::OnBus);
     let given = ftl.fill_steady(&mut blocks, &mut array, &mut rng, pace, &mut Watch::new(&mut |_| true));
     let pages = (0..geometry.logical_units).map(|lpn| ftl.lookup(Lpn(lpn))).collect();
     (given.expect("nobody ends it"), pages, rng.bits())

@@ -1,7 +1,7 @@
 //! The pace of a drive under endless writes, for start states: how long operations keep a die busy, and how many requests there are
 //! at a time.
 
-use super::settings::{HostLink, Nand, Timing};
+use super::settings::{HostLink, Nand, ReadTransfer, Timing};
 use crate::operation::OpKind;
 use flashwatt_base::units::Nanos;
 
@@ -21,15 +21,16 @@ pub struct Pace {
 
 impl Pace {
     /// The pace of a drive with these settings. Buses are taken to be free.
-    pub fn new(timing: &Timing, nand: &Nand, link: &HostLink) -> Self {
+    pub fn new(timing: &Timing, nand: &Nand, link: &HostLink, read_transfer: ReadTransfer) -> Self {
         let Timing { command_ns, page_transfer_ns, .. } = *timing;
         let program_ns = timing.program_upper_ns.map_or(timing.program_ns, |upper| (timing.program_ns + upper) / 2);
+        let out_ns = read_transfer.ns(timing);
         let (read, program) = (command_ns + timing.read_ns, command_ns + program_ns);
         Pace {
-            read_ns: read + page_transfer_ns,
+            read_ns: read + out_ns,
             program_ns: program + page_transfer_ns,
             erase_ns: command_ns + timing.erase_ns,
-            copy_ns: read + program + 2 * page_transfer_ns,
+            copy_ns: read + program + out_ns + page_transfer_ns,
             copyback_ns: read + program,
             copies: OpKind::of_copies(nand.copyback),
             requests: link.queue_depth,

@@ -1,6 +1,6 @@
 //! The course of an operation: which states its die goes through, and how long each lasts.
 
-use super::settings::Timing;
+use super::settings::{ReadTransfer, Timing};
 use crate::energy::DieState;
 use crate::energy::die_state::OpStates;
 use crate::energy::ledger::OpTimes;
@@ -35,6 +35,8 @@ pub struct Course {
     pub last: DieState,
     /// Does data of the host pass DRAM, if it is the host's?
     pub moves_data: bool,
+    /// Does a page cross the bus between the controller and the die?
+    pub crosses_bus: bool,
     /// From the start until the array starts to work.
     pub array_start_ns: Nanos,
     /// From the start until the array is done; a copyback's with the read.
@@ -56,14 +58,15 @@ pub struct Course {
 #[derive(Clone, Debug)]
 pub struct Courses {
     of: [Course; OpClass::COUNT],
-    transfer_ns: Nanos,
+    /// How long a read's data holds the bus.
+    out_ns: Nanos,
 }
 
 impl Courses {
-    /// As a device's timing has them.
-    pub fn new(timing: &Timing) -> Self {
-        let of = std::array::from_fn(|index| course(OpClass::at(index), timing));
-        Courses { of, transfer_ns: timing.page_transfer_ns }
+    /// As a device's timing and its controller have them.
+    pub fn new(timing: &Timing, read_transfer: ReadTransfer) -> Self {
+        let of = std::array::from_fn(|index| course(OpClass::at(index), timing, read_transfer));
+        Courses { of, out_ns: read_transfer.ns(timing) }
     }
 
     /// The course of a class.
@@ -75,14 +78,14 @@ impl Courses {
     /// The longest time from anything that happens to an event that it sets.
     pub fn longest_ns(&self) -> Nanos {
         let longest = self.of.iter().map(|course| course.whole_ns.saturating_add(course.upper_ns)).max();
-        longest.unwrap_or(0).max(self.transfer_ns)
+        longest.unwrap_or(0).max(self.out_ns)
     }
 
     /// The phases of an operation from its start to its end.
     pub fn times(&self, class: OpClass, start: Nanos, end: Nanos) -> OpTimes {
         let course = self.of(class);
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
-        let out_start = if class.kind == OpKind::Read { end - self.transfer_ns } else { array_end };
+        let out_start = if class.kind == OpKind::Read { end - self.out_ns } else { array_end };
         OpTimes { start, array_start, array_end, out_start, end }
     }
 
@@ -104,7 +107,7 @@ impl Courses {
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
         let out_start = match stage {
             OpStage::DataWait => now,
-            OpStage::Out => bus_free_at - self.transfer_ns,
+            OpStage::Out => bus_free_at - self.out_ns,
             OpStage::Idle | OpStage::Array | OpStage::Reading => array_end,
         };
         let until_now = |t: Nanos| t.min(now);
@@ -118,12 +121,14 @@ impl Courses {
     }
 }
 
-fn course(class: OpClass, t: &Timing) -> Course {
+fn course(class: OpClass, t: &Timing, read_transfer: ReadTransfer) -> Course {
     let (kind, OpStates { bus, array, last }) = (class.kind, OpStates::of(class));
+    let is_whole_read = kind == OpKind::Read && read_transfer == ReadTransfer::Free;
+    let last = if is_whole_read { array } else { last };
     let in_ns = if kind == OpKind::Program { t.page_transfer_ns } else { 0 };
     let array_start_ns = t.command_ns + in_ns;
     let (event, array_ns, more_ns) = match kind {
-        OpKind::Read | OpKind::Copy => (EventKind::Read, t.read_ns, t.page_transfer_ns),
+        OpKind::Read | OpKind::Copy => (EventKind::Read, t.read_ns, read_transfer.ns(t)),
         OpKind::SpareRead => (EventKind::Read, t.read_ns, 0),
         OpKind::Program => (EventKind::Program, t.program_ns, 0),
         OpKind::Erase => (EventKind::Other, t.erase_ns, 0),
@@ -131,12 +136,13 @@ fn course(class: OpClass, t: &Timing) -> Course {
     };
     let array_end_ns = array_start_ns + array_ns;
     let whole_ns = array_end_ns + more_ns;
-    let reads = matches!(kind, OpKind::Read | OpKind::Copy);
+    let reads = matches!(kind, OpKind::Read | OpKind::Copy) && !is_whole_read;
     let programs = matches!(kind, OpKind::Program | OpKind::Copyback);
     Course {
         bus,
         array,
         last,
+        crosses_bus: matches!(kind, OpKind::Read | OpKind::Program | OpKind::Copy),
         moves_data: !matches!(kind, OpKind::Erase | OpKind::SpareRead),
         array_start_ns,
         array_end_ns,

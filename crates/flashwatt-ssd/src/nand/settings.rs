@@ -88,6 +88,32 @@ pub struct Timing {
     pub channel_switch_ns: Nanos,
 }
 
+/// Whether the data of a read takes its channel's bus on the way out of the die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadTransfer {
+    /// The data waits for the bus and holds it for a page's transfer.
+    #[default]
+    OnBus,
+    /// A read ends when its page is in the die's register. Its data takes no time and holds no bus.
+    Free,
+}
+
+impl ReadTransfer {
+    /// Whether it is the default, which reports leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// How long the data of a read holds the bus on a drive with this timing, in ns.
+    pub fn ns(self, timing: &Timing) -> Nanos {
+        match self {
+            ReadTransfer::OnBus => timing.page_transfer_ns,
+            ReadTransfer::Free => 0,
+        }
+    }
+}
+
 /// The host's link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HostLink {

@@ -6,7 +6,7 @@ use crate::energy::activity::{Activity, Present};
 use crate::energy::array_times::ArrayTimes;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
-use crate::energy::settings::{DramRule, Energy};
+use crate::energy::settings::{ChargedData, DramRule, Energy};
 use crate::energy::{DieState, PriceTable, price};
 use crate::firmware::Firmware;
 use crate::ftl::plan::{ChosenVictim, Notes};
@@ -46,8 +46,12 @@ pub struct SsdAccounts<P: Probe> {
     map_access_ns: Nanos,
     page_data_ns: Nanos,
     page_bytes: u64,
-    /// Nanoseconds per byte over the host interface, in units of 2⁻³².
+    /// Nanoseconds per byte over the host interface, in units of 2⁻³²; 0 if it is not charged for the bytes of requests.
     interface_ns_per_byte: u64,
+    /// Nanoseconds on the host interface that a page over a flash bus is charged for.
+    bus_page_ns: Nanos,
+    /// Whether operations are charged for the data that they move.
+    charges_operations: bool,
     /// The size of the last request in bytes, and its time on the host interface. Most requests have one size, so this
     /// saves a division.
     last_bytes: (u64, Nanos),
@@ -262,6 +266,11 @@ impl Figures for SsdFigures {
     }
 }
 
+/// Time of `bytes` in ns, rounded up, at nanoseconds per byte in units of 2⁻³².
+fn interface_ns(ns_per_byte: u64, bytes: u64) -> Nanos {
+    ((u128::from(bytes) * u128::from(ns_per_byte) + u128::from(u32::MAX)) >> 32) as Nanos
+}
+
 /// The servers of the meter.
 const DRAM: usize = 0;
 const LINK: usize = 1;
@@ -281,6 +290,12 @@ impl<P: Probe> SsdAccounts<P> {
         let meters_transfer = !price::charges_idle_dies(&table, Phase::Transfer);
         let mut meter = meter(&table, dies, series);
         meter.record(|| Activity::new(&table, page_bytes.into()));
+        let page_data_ns = if per_op { energy.dram.page_data_ns } else { 0 };
+        let ns_per_byte = (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64;
+        let (interface_ns_per_byte, bus_page_ns) = match energy.host_interface.charged_data {
+            ChargedData::HostBytes => (ns_per_byte, 0),
+            ChargedData::FlashPages => (0, interface_ns(ns_per_byte, page_bytes.into())),
+        };
         SsdAccounts {
             ledger: Ledger::new(dies),
             meter,
@@ -297,9 +312,11 @@ impl<P: Probe> SsdAccounts<P> {
             }),
             outstanding: 0,
             map_access_ns: if per_op { energy.dram.map_access_ns } else { 0 },
-            page_data_ns: if per_op { energy.dram.page_data_ns } else { 0 },
+            page_data_ns,
             page_bytes: u64::from(page_bytes),
-            interface_ns_per_byte: (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64,
+            interface_ns_per_byte,
+            bus_page_ns,
+            charges_operations: page_data_ns > 0 || bus_page_ns > 0,
             last_bytes: (0, 0),
             unwritten_reads: 0,
             written: HostWrites::default(),
@@ -429,7 +446,7 @@ impl<P: Probe> SsdAccounts<P> {
 
     /// Time of `bytes` on the host interface in ns, by the rate of the price table, rounded up.
     pub fn interface_ns(&self, bytes: u64) -> Nanos {
-        ((u128::from(bytes) * u128::from(self.interface_ns_per_byte) + u128::from(u32::MAX)) >> 32) as Nanos
+        interface_ns(self.interface_ns_per_byte, bytes)
     }
 
     /// A die starts an operation with these phases. Its array works until `array_end`.
@@ -450,8 +467,20 @@ impl<P: Probe> SsdAccounts<P> {
         } else {
             self.meter.change(DieState::Idle.id(), course.array.id());
         }
+        if self.charges_operations {
+            self.data_moves(now, cause, course);
+        }
+    }
+
+    /// Charges for the data of an operation that starts.
+    #[inline]
+    fn data_moves(&mut self, now: Nanos, cause: Cause, course: &Course) {
         if matches!(cause, Cause::Host | Cause::Journal) && course.moves_data {
             self.dram(now, self.page_data_ns);
+        }
+        if course.crosses_bus && self.bus_page_ns > 0 {
+            self.ledger.host_interface_ns += self.bus_page_ns;
+            self.meter.work(LINK, now, self.bus_page_ns);
         }
     }
 

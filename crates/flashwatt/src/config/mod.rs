@@ -59,11 +59,11 @@ pub use flashwatt_ssd::cache::settings::WriteBuffer;
 pub use flashwatt_ssd::controller::settings::{BusOrder, Controller, PowerBudget};
 pub use flashwatt_ssd::drive::settings::{Flashsim, PartialPages, Settings as Ssd};
 pub use flashwatt_ssd::energy::settings::{
-    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
+    ChargedData, ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
 };
 pub use flashwatt_ssd::ftl::Allocation;
 pub use flashwatt_ssd::gc::{Gc, GcPolicy};
-pub use flashwatt_ssd::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, ProgramOrder, Timing};
+pub use flashwatt_ssd::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, ProgramOrder, ReadTransfer, Timing};
 pub use flashwatt_ssd::wear::Wear;
 pub use flashwatt_workload::settings::{
     Arrivals, Beyond, Fio, Gap, Group, Law, LengthUnit, OpenLoop, Phases, Size, Sizes, Standin, Synthetic, TimeUnit,

@@ -74,6 +74,7 @@ fn fixed_by_the_run(c: &mut Checker, own: &Energy, priced: &Energy) {
     let map_access = |energy: &Energy| format!("{} ns", energy.dram.map_access_ns);
     let page_data = |energy: &Energy| format!("{} ns a page", energy.dram.page_data_ns);
     let link = |energy: &Energy| format!("{:?}", energy.host_interface.bandwidth_mb_s);
+    let data = |energy: &Energy| word(&energy.host_interface.charged_data);
     let mut fixed = |key: &str, of: &dyn Fn(&Energy) -> String| {
         if of(own) != of(priced) {
             let fault = not_a_price(c.fault(key, "")).found(of(priced)).expected(format!("{}, as in the run", of(own)));
@@ -84,6 +85,7 @@ fn fixed_by_the_run(c: &mut Checker, own: &Energy, priced: &Energy) {
     fixed("energy.dram.map_access_ns", &map_access);
     fixed("energy.dram.data_mb_s", &page_data);
     fixed("energy.host_interface.bandwidth_mb_s", &link);
+    fixed("energy.host_interface.charged_data", &data);
 }
 
 /// A resolved table as a user would write it; resolving that gives the same table to the last digit.
@@ -107,7 +109,7 @@ fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
          [energy.dram]\n{}map_access_ns = {}\ndata_mb_s = {data_mb_s:?}\n\
          [energy.nand]\nread_ma = {:?}\nprogram_ma = {:?}\nerase_ma = {:?}\ntransfer_ma = {transfer}\n\
          {transfer_ns}idle_ma = {:?}\nvolts = {:?}\n\
-         [energy.host_interface]\nactive_ma = {:?}\nvolts = {:?}\nbandwidth_mb_s = {:?}\n",
+         [energy.host_interface]\nactive_ma = {:?}\nvolts = {:?}\nbandwidth_mb_s = {:?}\ncharged_data = {}\n",
         word(idle_accounting),
         word(dram_rule),
         part_as_toml(controller),
@@ -121,6 +123,7 @@ fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
         milli(host_interface.active_ua),
         milli(host_interface.millivolts),
         host_interface.bandwidth_mb_s,
+        word(&host_interface.charged_data),
     )
 }
 

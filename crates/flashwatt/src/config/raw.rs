@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::de::{self, Deserializer, EnumAccess, SeqAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::BusOrder;
 use super::schema::names;
+use super::{BusOrder, ChargedData, ReadTransfer};
 use flashwatt_devices::hdd;
 use flashwatt_ssd::cache::settings::Protection;
 use flashwatt_ssd::drive::settings::PartialPages;
@@ -271,6 +271,14 @@ pub struct Controller {
     /// commands go in, and the bus is idle while the dies read. With `command_first` the command of a read or an erase goes
     /// ahead of waiting data, so that saturated reads come close to what the dies or the bus allow.
     pub bus_order: Option<BusOrder>,
+    /// Whether the data of a read takes its channel: `on_bus` or `free`.
+    ///
+    /// With `on_bus` the data waits for the channel and holds it for `device.timing.page_transfer_ns`, as on every real drive. With
+    /// `free` a read, of a copy as well, ends as soon as the page is in the die's register: its data takes no time, and the channel
+    /// stays free for commands and for the data of programs. The published simulator of the `energysim` preset reckons so. The energy
+    /// of moving the data is charged as before where it is counted by bytes or pages (`energy.host_interface`); a die spends no time
+    /// in the state `read_transfer` then, but for the command.
+    pub read_transfer: Option<ReadTransfer>,
     /// Limit on the drive's current: no operation starts that would exceed it.
     ///
     /// With the drive's base (active controller and DRAM, host interface, all dies idle) and what one operation draws more
@@ -422,6 +430,12 @@ pub struct HostInterface {
     pub volts: Option<f64>,
     /// Rate that the time of a transfer is reckoned by, in 10^6 bytes/s (also where the link takes no simulated time).
     pub bandwidth_mb_s: Option<f64>,
+    /// The data that is charged for: `host_bytes` or `flash_pages`.
+    ///
+    /// With `host_bytes` the bytes of requests, when they enter the drive. With `flash_pages` the pages that cross a flash bus, whatever
+    /// they are read or programmed for (requests, collection, merges, the map), when the operation starts; a copyback and a read of a
+    /// spare area move no page over a bus. Either way the report has the energy as `energy_j.host_interface`.
+    pub charged_data: Option<ChargedData>,
 }
 
 /// `[workload.trace]`

@@ -60,7 +60,7 @@ impl Work {
     fn end_operations(&self, ssd: &Settings) -> (Nanos, f64) {
         let dies = ssd.device.channels * ssd.device.ways;
         let parts = parts(&PriceTable::new(&ssd.energy), dies);
-        let courses = Courses::new(&ssd.device.timing);
+        let courses = Courses::new(&ssd.device.timing, ssd.controller.read_transfer);
         let rest =
             |&(class, is_upper, elapsed): &(OpClass, bool, Nanos)| rest(courses.of(class), is_upper, elapsed, &parts);
         let (longest, of_dies) =

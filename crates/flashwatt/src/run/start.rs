@@ -18,7 +18,7 @@ use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::firmware::clockless::Clockless;
 use flashwatt_ssd::firmware::paced::Paced;
 use flashwatt_ssd::ftl::Steady;
-use flashwatt_ssd::nand::reserve::Runs;
+use flashwatt_ssd::nand::reserve::{Reserve, Runs};
 use flashwatt_ssd::nand::{Array, Geometry, Pace};
 use flashwatt_ssd::observe::check::Shadow;
 use flashwatt_ssd::observe::probe::Probe;
@@ -146,8 +146,8 @@ impl StartState {
     fn steady(&mut self, config: &Config, watch: &mut Watch) -> Result<(), Error> {
         let (firmware, pages) = (&mut self.firmware, self.geometry.logical_units);
         watch.expect(Some(u64::from(pages)));
-        let device = &config.ssd().device;
-        let pace = Pace::new(&device.timing, &device.nand, &device.host_link);
+        let (device, controller) = (&config.ssd().device, &config.ssd().controller);
+        let pace = Pace::new(&device.timing, &device.nand, &device.host_link, controller.read_transfer);
         let known = firmware.ftl.fill_steady(&mut firmware.blocks, &mut self.array, &mut firmware.rng, pace, watch)?;
         let (turnovers, from) = match known {
             Steady::Known => return Ok(()),

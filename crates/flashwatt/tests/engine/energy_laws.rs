@@ -493,6 +493,7 @@ fn f30_peak_does_not_depend_on_the_layout() {
                 format!("device.ways={ways}"),
                 format!("energy.host_interface.active_ma={interface_ma}"),
                 "energy.dram_rule=\"with_controller\"".to_string(),
+                "energy.host_interface.charged_data=\"host_bytes\"".to_string(),
             ];
             let config = energysim(&sets.each_ref().map(String::as_str));
             let peak = play(&config, &[write(0, 0, 160)]).0.current_ma.peak;
@@ -582,6 +583,24 @@ fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
         report
     };
     configs.iter().zip(price_outside(configs, |log| log)).map(check).collect()
+}
+
+/// With the data of reads off the bus, and with energy for the pages over the flash buses: each alone and both, under every idle
+/// accounting between them, with copies over the bus and within a die.
+#[test]
+fn three_paths_with_the_rules_of_the_released_code() {
+    let rules = ["controller.read_transfer=\"free\"", "energy.host_interface.charged_data=\"flash_pages\""];
+    let ways: [(&str, &[&str]); 4] = [
+        ("free", &rules[..1]),
+        ("pages", &rules[1..]),
+        ("both", &rules),
+        ("both_copyback", &[rules[0], rules[1], "device.nand.copyback=true", "energy.idle_accounting=\"busy_only\""]),
+    ];
+    let of = |(name, sets): (&str, &[&str])| {
+        let price = "energy.host_interface.active_ma=9";
+        (format!("rules_{name}"), common::mixed("tlc-nvme-1t", &[sets, &[price]].concat()))
+    };
+    assert_three_paths(&ways.map(of));
 }
 
 /// A preset of an SSD that is not in the list of these tests fails here.
@@ -695,7 +714,9 @@ fn law_3_real_traces() {
 /// The comparison of law 3 notices one operation that is missing from the log, whichever it is.
 #[test]
 fn a_withheld_operation_is_noticed_in_the_log() {
-    let config = mixed("energysim", &["run.count_drain=true"]);
+    // A request costs what its bytes cost: the preset charges pages over the bus, at the start of each operation.
+    let of_requests = "energy.host_interface.charged_data=\"host_bytes\"";
+    let config = mixed("energysim", &["run.count_drain=true", of_requests]);
     for kind in ["read", "program", "erase", "request,write", "map"] {
         let withhold = |log: String| {
             let lines: Vec<&str> = log.lines().collect();

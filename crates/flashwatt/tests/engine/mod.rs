@@ -19,6 +19,7 @@ mod many_states;
 mod power;
 mod power_cuts;
 mod progress;
+mod released_rules;
 mod reprice;
 mod second_device;
 mod shadow_check;

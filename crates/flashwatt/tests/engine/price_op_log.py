@@ -59,6 +59,8 @@ def main(log_path, report_path):
     (_, begin), (_, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
     clip = lambda start, stop: (max(start, begin), min(stop, end))
     span = lambda start, stop: max(0, min(stop, end) - max(start, begin))
+    by_pages = link.get("charged_data") == "flash_pages"
+    link_ns = lambda moved: math.ceil(moved * 1e3 / link["bandwidth_mb_s"])
     ops, arrays, requests, link_jobs, dram_jobs = [], [], [], [], []
     state_ns = dict.fromkeys(["read", "program", "erase", "read_bus", "program_bus", "erase_bus", "data_wait"], 0)
     for row in rows:
@@ -71,7 +73,8 @@ def main(log_path, report_path):
         elif kind == "request":
             start = int(row["start_ns"])
             requests.append(clip(start, int(row["end_ns"])))
-            link_jobs.append((start, math.ceil(int(row["bytes"]) * 1e3 / link["bandwidth_mb_s"])))
+            if not by_pages:
+                link_jobs.append((start, link_ns(int(row["bytes"]))))
         elif kind in ("read", "spare_read", "program", "erase", "copyback"):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             ops.append(clip(t[0], t[4]))
@@ -79,6 +82,8 @@ def main(log_path, report_path):
             passes = row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read")
             if passes:
                 dram_jobs.append((t[0], dram["page_data_ns"]))
+            if by_pages and kind in ("read", "program"):
+                link_jobs.append((t[0], link_ns(device["page_bytes"])))
             copy, kind = kind == "copyback", kind.removeprefix("spare_")
             states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
             for state, start, stop in zip(states, t, t[1:]):

@@ -347,7 +347,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::drive::fixture::{Heeded, Shape, device};
-    use crate::nand::settings::DeviceTable;
+    use crate::nand::settings::{DeviceTable, ReadTransfer};
 
     #[test]
     fn theory_gives_the_prototypes_write_amplification() {
@@ -385,7 +385,7 @@ mod tests {
         let (mut map, mut blocks, mut rng) = (FlatMap::new(geometry), BlockTable::new(geometry.clone()), Rng::new(7));
         let drive = FreshDrive { map: &mut map, blocks: &mut blocks, array: &mut array, rng: &mut rng };
         let mut go_on = |_: &flashwatt_base::progress::Progress| true;
-        let pace = Pace::new(&device.timing, &device.nand, &device.host_link);
+        let pace = Pace::new(&device.timing, &device.nand, &device.host_link, ReadTransfer::OnBus);
         let mut watch = Watch::new(&mut go_on);
         lay_down(geometry, &mut pages, drive, pace, by_formula, &mut watch).expect("nobody ends the work");
         (map, blocks, rng.bits())

@@ -5,7 +5,7 @@ use super::{MB_S, NS_MAX, rate_or_none};
 use flashwatt_base::settings::{Checker, Field, field};
 use flashwatt_base::units::Nanos;
 use flashwatt_ssd::energy::settings::{
-    ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
+    ChargedData, ChargedTransfer, Dram, DramRule, Energy, EnergyMode, HostInterface, IdleAccounting, NandEnergy, Part,
 };
 use flashwatt_ssd::nand::settings::Timing;
 
@@ -90,6 +90,7 @@ fn host_interface(c: &mut Checker, raw: &raw::HostInterface, link: &raw::HostLin
         active_ua: microamperes(c, field!(TABLE, raw.active_ma)),
         millivolts: millivolts(c, field!(TABLE, raw.volts)),
         bandwidth_mb_s: c.number(field!(TABLE, raw.bandwidth_mb_s), link_rate, MB_S),
+        charged_data: c.choice(field!(TABLE, raw.charged_data), ChargedData::HostBytes),
     }
 }
 

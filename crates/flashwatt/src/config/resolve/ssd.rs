@@ -4,7 +4,7 @@ use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, chosen, energy
 use crate::config::capacity::{self, FlashShape, JournalNeeds, LogNeeds, Needs, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
 use crate::config::raw::{self, Raw};
-use crate::config::{BusOrder, Controller, Drive, Ssd, WriteBuffer};
+use crate::config::{BusOrder, Controller, Drive, ReadTransfer, Ssd, WriteBuffer};
 use flashwatt_base::error::Fault;
 use flashwatt_base::settings::{Checker, Field, field};
 use flashwatt_base::units::Nanos;
@@ -78,6 +78,7 @@ fn controller(c: &mut Checker, controller: &raw::Controller, energy: &Energy, di
     Controller {
         policy: registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY),
         bus_order: c.choice(field!("controller", controller.bus_order), BusOrder::DataFirst),
+        read_transfer: c.choice(field!("controller", controller.read_transfer), ReadTransfer::OnBus),
         power_budget: budget::power_budget(c, controller, energy, dies),
     }
 }
