@@ -4,7 +4,8 @@ use crate::blocks::StartPages;
 use crate::nand::Geometry;
 use crate::recovery::scan::Found;
 use flashwatt_base::mem::{FlatTable, advise_huge, prefetch, sparse};
-use flashwatt_base::units::{Lpn, Ppn};
+use flashwatt_base::persist::StateWriter;
+use flashwatt_base::units::{BlockId, Lpn, Ppn};
 
 /// The physical address of each logical page.
 ///
@@ -16,6 +17,8 @@ pub(in crate::ftl) struct FlatMap {
     entries: FlatTable<u32>,
     /// Where pages start.
     starts: StartPages,
+    /// By die, the block in which pages are read that were never written; empty if they are nowhere.
+    before: Vec<BlockId>,
 }
 
 /// An entry of a page that holds nothing, whatever it started with. No address is that large.
@@ -25,12 +28,27 @@ impl FlatMap {
     /// A map of pages that hold nothing.
     pub fn new(geometry: &Geometry) -> Self {
         let entries = sparse(geometry.logical_units as usize).into();
-        FlatMap { geometry: geometry.clone(), entries, starts: StartPages::Nowhere }
+        FlatMap { geometry: geometry.clone(), entries, starts: StartPages::Nowhere, before: Vec::new() }
     }
 
     /// Gives each page of a new map the address that it has in a start state.
     pub fn start(&mut self, starts: StartPages) {
         self.starts = starts;
+    }
+
+    /// Gives each page of a new map a place in the erased block of its die, and no address.
+    pub fn start_unwritten(&mut self, before: &[BlockId]) {
+        self.before = before.to_vec();
+    }
+
+    /// Where a page is read that has no address and was never written, if it is on flash: on the die on which a filled drive has it.
+    pub fn unwritten(&self, lpn: Lpn) -> Option<Ppn> {
+        if self.before.is_empty() || self.entries[lpn.idx()] != 0 {
+            return None;
+        }
+        let filled = self.geometry.filled_ppn(lpn);
+        let block = self.before[self.geometry.die_of(filled).idx()];
+        Some(Ppn(self.geometry.first_ppn(block).0 + self.geometry.unit_in_block(filled)))
     }
 
     /// The address of a page.
@@ -76,6 +94,13 @@ impl FlatMap {
         }
     }
 
+    /// Refuses a snapshot of a drive with places of unwritten pages: the file has none.
+    pub fn check_save(&self, out: &mut StateWriter) {
+        if !self.before.is_empty() {
+            out.refuse("the place of pages that were never written (start state \"mapped\")");
+        }
+    }
+
     /// Prefetches an entry into the machine's caches.
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
@@ -113,6 +138,19 @@ mod tests {
         assert_eq!(map.get(Lpn(5)), Some(Ppn(64 + 2)));
         assert_eq!(map.get(Lpn(0)), Some(Ppn(0)));
         assert_eq!((map.find(Lpn(23)), map.find(Lpn(24))), (Some(Ppn(64 + 11)), None));
+    }
+
+    /// Page 5 lies third on the second die of a filled drive; block 7 is the last but eight of the first die, block 19 is on the second.
+    #[test]
+    fn a_page_that_was_never_written_is_read_in_the_block_of_its_die() {
+        let mut map = map();
+        assert_eq!(map.unwritten(Lpn(5)), None);
+        map.start_unwritten(&[BlockId(7), BlockId(19)]);
+        assert_eq!((map.unwritten(Lpn(5)), map.get(Lpn(5))), (Some(Ppn(19 * 4 + 2)), None));
+        assert_eq!(map.unwritten(Lpn(8)), Some(Ppn(7 * 4)), "the fifth page of the die, on a block of four");
+        map.set(Lpn(5), Ppn(3));
+        map.remove(Lpn(8));
+        assert_eq!((map.unwritten(Lpn(5)), map.unwritten(Lpn(8))), (None, None), "written, and trimmed");
     }
 
     #[test]

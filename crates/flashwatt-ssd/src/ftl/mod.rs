@@ -143,8 +143,8 @@ pub trait Ftl: Send {
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error>;
 
     /// Gives every logical page a place on a fresh drive without writing anything (start state `mapped`). Returns false if the
-    /// layer cannot: it gives a page its place with the write.
-    fn fill_mapped(&mut self, _blocks: &mut BlockTable) -> bool {
+    /// layer cannot. A layer that gives a page its place with the write reads unwritten pages in the blocks `before`, one of each die.
+    fn fill_mapped(&mut self, _blocks: &mut BlockTable, _array: &mut Array, _before: &[BlockId]) -> bool {
         false
     }
 

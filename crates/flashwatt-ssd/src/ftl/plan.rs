@@ -225,6 +225,11 @@ impl Plan {
         op
     }
 
+    /// Adds a host's read of the page at `ppn`, which is erased if `is_blank` says so.
+    pub fn read_or_blank(&mut self, ppn: Ppn, is_blank: bool, after: Option<PlanIndex>) -> PlanIndex {
+        if is_blank { self.read_blank(ppn, Cause::Host, after) } else { self.read(ppn, Cause::Host, after) }
+    }
+
     /// Adds a read of the page at `ppn`, or of one of `alternatives`: replicas of the page on other dies, at most four.
     pub fn read_any(&mut self, ppn: Ppn, alternatives: &[Ppn], cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         debug_assert!(alternatives.len() <= 4);

@@ -32,6 +32,9 @@ pub trait Scheme: Ftl + Sized + 'static {
     /// Whether a drive can start with a place for every page and nothing written ([`Ftl::fill_mapped`]).
     const STARTS_MAPPED: bool = false;
 
+    /// Blocks of each die for that: a layer that gives a page its place with the write reads other pages there.
+    const BEFORE_BLOCKS: u32 = 0;
+
     /// Whether a recovery can begin with a checkpoint of its tables.
     const HAS_CHECKPOINTS: bool = false;
 
@@ -236,6 +239,13 @@ macro_rules! schemes {
             pub fn starts_mapped(&self) -> bool {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::STARTS_MAPPED),+
+                }
+            }
+
+            /// Blocks of each die that such a start takes from the layer.
+            pub fn before_blocks(&self) -> u32 {
+                match self {
+                    $(Settings::$variant(_) => <$module::$scheme as Scheme>::BEFORE_BLOCKS),+
                 }
             }
 

@@ -26,6 +26,9 @@ pub enum Reserve {
     Backup,
     /// The journal of the write buffer. Writes append to it; a row of its blocks is erased when no record in it counts.
     Journal,
+    /// What was written before a run that starts `mapped`, in a layer that gives a page its place with the write: a read of a page that
+    /// the run has not written is a read of an erased page here. Nothing is programmed in them.
+    Before,
 }
 
 /// What is known of a reserve.
@@ -53,6 +56,8 @@ pub enum Runs {
     All,
     /// Those that can be cut.
     Cut,
+    /// Those that start with a place for every page and nothing written.
+    Mapped,
 }
 
 /// The words of a message: a snapshot does not hold what is in a reserve.
@@ -111,6 +116,19 @@ const TABLE: &[ReserveRow] = &[
         runs: Runs::All,
         is_of_layer: false,
         refused: Some(Refused { what: "journal", found: "a journal", expected: "\"volatile\" or \"capacitors\"" }),
+    },
+    ReserveRow {
+        reserve: Reserve::Before,
+        name: "before_blocks",
+        purpose: "reads of what was written before the run",
+        key: "run.precondition",
+        runs: Runs::Mapped,
+        is_of_layer: false,
+        refused: Some(Refused {
+            what: "place of unwritten pages",
+            found: "\"mapped\"",
+            expected: "\"filled\" or \"empty\"",
+        }),
     },
 ];
 

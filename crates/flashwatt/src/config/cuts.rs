@@ -167,8 +167,7 @@ fn check_room(ssd: &Settings, reserves: &Reserves) -> Result<(), Error> {
     if reserves.total_of(Runs::Cut) == 0 || has >= needs {
         return Ok(());
     }
-    let rows = Reserve::rows_of(Runs::All).chain(Reserve::rows_of(Runs::Cut));
-    let kept = rows.map(|row| match (reserves[row.reserve], row.purpose) {
+    let kept = Reserve::rows().map(|row| match (reserves[row.reserve], row.purpose) {
         (0, _) => String::new(),
         (1, purpose) => format!(", and one block of each die for {purpose}"),
         (blocks, purpose) => format!(", and {blocks} blocks of each die for {purpose}"),

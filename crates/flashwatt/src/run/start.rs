@@ -112,7 +112,9 @@ impl StartState {
             Precondition::Empty => Ok(()),
             Precondition::Filled => self.fill(Some(0), watch),
             Precondition::Mapped => {
-                let is_mapped = self.firmware.ftl.fill_mapped(&mut self.firmware.blocks);
+                self.firmware.keep_blocks(Runs::Mapped)?;
+                let Firmware { ftl, blocks, reserved, .. } = &mut self.firmware;
+                let is_mapped = ftl.fill_mapped(blocks, &mut self.array, &reserved[Reserve::Before]);
                 debug_assert!(is_mapped, "the configuration is checked");
                 Ok(())
             }

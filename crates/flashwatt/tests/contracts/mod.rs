@@ -23,6 +23,7 @@ use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::firmware::clockless::Clockless;
 use flashwatt_ssd::ftl::OpKind;
 use flashwatt_ssd::ftl::schemes::page::spare_blocks_per_die;
+use flashwatt_ssd::nand::reserve::{Reserve, Runs};
 use flashwatt_ssd::nand::{Array, Geometry};
 use proptest::prelude::*;
 
@@ -38,7 +39,9 @@ fn build(config: &Config) -> (Geometry, Firmware, Array, bool) {
         common::fill(&mut firmware, &mut array);
     }
     if config.run.precondition == Precondition::Mapped {
-        assert!(firmware.ftl.fill_mapped(&mut firmware.blocks), "the layer can start so");
+        firmware.keep_blocks(Runs::Mapped).expect("a fresh drive has them");
+        let Firmware { ftl, blocks, reserved, .. } = &mut firmware;
+        assert!(ftl.fill_mapped(blocks, &mut array, &reserved[Reserve::Before]), "the layer can start so");
     }
     (geometry, firmware, array, filled)
 }

@@ -201,6 +201,11 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     let logical = most - [0, 1, 7][rng.below(3) as usize].min(most - 1);
     let states = if starts_mapped(scheme) { &["filled", "empty", "mapped"][..] } else { &["filled", "empty"] };
     let precondition = states[rng.below(states.len() as u64) as usize];
+    if precondition == "mapped" && collects(scheme) {
+        // A block of each die for what was written before the run; and another one, as units smaller than a page ask for room in each.
+        let key = "device.blocks_per_plane=";
+        sets.iter_mut().filter(|set| set.starts_with(key)).for_each(|set| *set = format!("{key}{}", blocks + 2));
+    }
     sets.extend([format!("device.logical_bytes={}", logical * PAGE), format!("run.precondition=\"{precondition}\"")]);
     sets
 }

@@ -134,10 +134,11 @@ fn a_run_from_a_snapshot_is_the_run_that_prepares_in_place() {
     });
 }
 
-/// The same with a place for every page and nothing written, for every layer that can start so.
+/// The same with a place for every page and nothing written, for every layer that can start so and whose places are in a snapshot.
 #[test]
 fn a_mapped_drive_from_a_snapshot_is_the_one_prepared_in_place() {
-    let schemes: Vec<Scheme> = one_of_each_layer().into_iter().filter(|scheme| starts_mapped(scheme)).collect();
+    let schemes: Vec<Scheme> =
+        one_of_each_layer().into_iter().filter(|scheme| starts_mapped(scheme) && !collects(scheme)).collect();
     assert!(schemes.len() >= 6 || std::env::var_os("FLASHWATT_FTL").is_some(), "six layers can");
     for_each_scheme(&schemes, 2, |scheme, seed| continues(scheme, seed, &["run.precondition=\"mapped\""]));
 }

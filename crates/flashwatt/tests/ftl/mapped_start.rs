@@ -7,19 +7,23 @@ use flashwatt::config::Config;
 use flashwatt_base::units::{Nanos, OpId, Ppn};
 use flashwatt_core::connector::RequestKind;
 use flashwatt_ssd::ftl;
+use flashwatt_ssd::nand::reserve::Reserve;
 use flashwatt_ssd::nand::{Array, FlashAddress, Geometry};
 
 /// Pages of a block.
 const BLOCK: u64 = 8;
 /// Between two requests: each completes before the next one comes.
 const GAP: Nanos = 1_000_000_000;
-/// Every layer that can start so.
+/// The layers whose pages have their places in blocks of their own.
 const LAYERS: [&str; 7] = ["block", "nftl", "bast", "bast_star", "fast", "last", "superblock"];
+/// The layers that give a page its place with the write. One block of each die stands for what was written before.
+const BY_PAGE: [&str; 4] = ["page", "dftl", "tpftl", "rftl"];
 
 /// A drive of one die with four logical blocks of eight pages, ten more than it needs.
 fn drive(ftl: &str, start: &str, more: &[&str]) -> Config {
+    let layer = if ftl == "rftl" { "ftl.rftl.replicas=0".to_string() } else { format!("ftl=\"{ftl}\"") };
     let sets = [
-        &format!("ftl=\"{ftl}\""),
+        &layer,
         "device.channels=1",
         "device.ways=1",
         &format!("device.pages_per_block={BLOCK}"),
@@ -40,7 +44,7 @@ fn counts(report: &Report) -> (u64, u64, u64, u64) {
 /// drive it costs nothing.
 #[test]
 fn a_read_of_a_place_is_a_read() {
-    for ftl in LAYERS {
+    for ftl in LAYERS.into_iter().chain(BY_PAGE) {
         let reads = [read(0, 3, 1), read(GAP, 8, 4), read(2 * GAP, 31, 1)];
         let run = |start: &str| play(&drive(ftl, start, &[]), &reads);
         let ((mapped, log), (filled, of_filled), (empty, _)) = (run("mapped"), run("filled"), run("empty"));
@@ -49,6 +53,7 @@ fn a_read_of_a_place_is_a_read() {
         assert_eq!((mapped.ssd().flash.unwritten_reads, empty.ssd().flash.unwritten_reads), (0, 6), "{ftl}");
         assert_eq!(counts(&empty), (0, 0, 0, 0), "{ftl}");
         assert_eq!(mapped.ssd().energy_j.total, filled.ssd().energy_j.total, "{ftl}");
+        assert_eq!(mapped.ssd().flash.reads.map, filled.ssd().flash.reads.map, "{ftl}: the map was on flash before");
         let ends = |log: &crate::common::Log| log.requests.iter().map(|done| done.end_ns).collect::<Vec<_>>();
         assert_eq!(ends(&log), ends(&of_filled), "{ftl}");
     }
@@ -85,6 +90,42 @@ fn a_part_of_a_page_reads_its_place_first() {
     }
 }
 
+/// A layer of pages reads the place of what was there before, too, and writes the page elsewhere. From then on the page has its
+/// own address. A trimmed page has no place any more.
+#[test]
+fn a_layer_of_pages_reads_what_was_there_before() {
+    for ftl in BY_PAGE {
+        let requests = [
+            half_write(0, 5),                          // 1 read of the place, 1 program
+            read(GAP, 5, 1),                           // 1 read of the program's page
+            request(2 * GAP, RequestKind::Trim, 6, 1), // no place any more
+            read(3 * GAP, 6, 2),                       // 1 read of the place of page 7, and one page without
+        ];
+        let (report, log) = play(&drive(ftl, "mapped", &[]), &requests);
+        assert_eq!(counts(&report), (3, 1, 0, 0), "{ftl}");
+        assert_eq!(report.ssd().flash.unwritten_reads, 1, "{ftl}");
+        let of_host: Vec<_> = log.ops.iter().filter(|done| done.op.cause == ftl::Cause::Host).collect();
+        let [before, program, read, other] = &of_host[..] else { panic!("{ftl}: {:?}", of_host.len()) };
+        assert!(before.op.at != program.op.at && before.t.end <= program.t.start, "{ftl}");
+        assert_eq!((read.op.at, other.op.at.block), (program.op.at, before.op.at.block), "{ftl}");
+    }
+}
+
+/// Overwrites of the whole drive, many times, leave the block alone from which unwritten pages are read: the last page, never
+/// written, is read from an erased page of it, and collection has erased every other one.
+#[test]
+fn collection_spares_the_block_of_what_was_there_before() {
+    for ftl in BY_PAGE {
+        let writes = (0..1_000).map(|i| write(i * GAP, i * 7 % 31, 1));
+        let requests: Vec<_> = writes.chain([read(1_000 * GAP, 31, 1)]).collect();
+        let (report, log) = play(&drive(ftl, "mapped", &[]), &requests);
+        assert_eq!((report.ssd().flash.reads.host, report.ssd().flash.unwritten_reads), (1, 0), "{ftl}");
+        let place = log.ops.iter().rfind(|done| done.op.cause == ftl::Cause::Host).expect("the read").op.at.block;
+        assert!(log.ops.iter().all(|done| done.op.at.block != place || done.op.kind == ftl::OpKind::Read), "{ftl}");
+        assert!(report.ssd().flash.erases.total > 20, "{ftl}");
+    }
+}
+
 /// NFTL: with a replacement block, a page is searched in its spare areas first, and then read at its place. Two overwrites make
 /// two spare areas; with `one` the last is enough.
 #[test]
@@ -113,20 +154,15 @@ fn merges_copy_no_place() {
     }
 }
 
-/// Only a layer of whole blocks can start so; another names itself, the start state and the layers that can.
+/// Every layer that comes with the simulator can start so.
 #[test]
-fn a_layer_of_pages_is_refused() {
+fn every_layer_can_start_so() {
     for name in ftl::REGISTRY.iter().map(|entry| entry.name) {
         let sets = [format!("ftl=\"{name}\""), "run.precondition=\"mapped\"".into(), "device.op_ratio=1".into()];
         let loaded = flashwatt::config::load("device.preset = \"limit\"", "my.toml", &sets);
-        if LAYERS.contains(&name) {
-            assert!(loaded.is_ok(), "{name}: {:?}", loaded.err().map(|error| error.to_string()));
-            continue;
-        }
-        let message = loaded.expect_err(name).to_string();
-        for part in ["--set: run.precondition", name, "mapped", "filled"].iter().chain(&LAYERS) {
-            assert!(message.contains(part), "{name}: `{part}` is not in: {message}");
-        }
+        assert!(loaded.is_ok(), "{name}: {:?}", loaded.err().map(|error| error.to_string()));
+        let before = loaded.expect("it is valid").ssd().device.reserves[Reserve::Before];
+        assert_eq!(before, u32::from(BY_PAGE.contains(&name)), "{name}");
     }
 }
 

@@ -171,7 +171,7 @@ impl<S: OnDataBlocks> Ftl for S {
         self.data_mut().fill(blocks, array, watch)
     }
 
-    fn fill_mapped(&mut self, blocks: &mut BlockTable) -> bool {
+    fn fill_mapped(&mut self, blocks: &mut BlockTable, _array: &mut Array, _before: &[BlockId]) -> bool {
         self.data_mut().fill_mapped(blocks);
         true
     }

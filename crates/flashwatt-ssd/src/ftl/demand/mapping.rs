@@ -367,3 +367,8 @@ pub(super) fn behind(
 pub(super) fn read_behind(ppn: Ppn, map_read: Option<PlanNumber>, plan: &mut Plan) -> PlanIndex {
     behind(map_read, plan, |plan, after| plan.read(ppn, Cause::Host, after))
 }
+
+/// The same for data that was written before the run, of which nothing but its place is known.
+pub(super) fn read_blank_behind(place: Ppn, map_read: Option<PlanNumber>, plan: &mut Plan) -> PlanIndex {
+    behind(map_read, plan, |plan, after| plan.read_blank(place, Cause::Host, after))
+}

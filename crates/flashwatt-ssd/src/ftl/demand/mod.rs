@@ -42,7 +42,7 @@ use flashwatt_base::progress::Watch;
 use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::Extent;
 use gc_slots::GcSlots;
-use mapping::{DemandMap, behind, read_behind};
+use mapping::{DemandMap, behind, read_behind, read_blank_behind};
 use options::Settings;
 use recovery::MapRecovery;
 
@@ -113,6 +113,10 @@ impl<O: EvictionOrder, K> Demand<O, K> {
             Some(old) if is_partial => {
                 let read = read_behind(old, map_read, plan);
                 plan.program(ppn, Cause::Host, Some(read))
+            }
+            None if is_partial && self.map.truth.unwritten(lpn).is_some() => {
+                let read = self.map.truth.unwritten(lpn).map(|place| read_blank_behind(place, map_read, plan));
+                plan.program(ppn, Cause::Host, read)
             }
             // Whether there is old data to read is known only from the map.
             _ => behind(map_read, plan, |plan, after| plan.program(ppn, Cause::Host, after)),
@@ -191,7 +195,12 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
                 Some(ppn) => {
                     read_behind(ppn, map_read, plan);
                 }
-                None => plan.unwritten_reads += 1,
+                None => match self.map.truth.unwritten(lpn) {
+                    Some(place) => {
+                        read_blank_behind(place, map_read, plan);
+                    }
+                    None => plan.unwritten_reads += 1,
+                },
             }
         }
     }
@@ -222,7 +231,12 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         plan.map_accesses += extent.pages;
         for i in (0..extent.pages).filter(|&i| !extent.is_partial(i)) {
             let lpn = Lpn(extent.first.0 + i);
-            let Some(old) = self.map.get(lpn) else { continue };
+            let Some(old) = self.map.get(lpn) else {
+                if self.map.truth.unwritten(lpn).is_some() {
+                    self.map.truth.remove(lpn);
+                }
+                continue;
+            };
             self.map.truth.remove(lpn);
             let block = cx.blocks.set_invalid(old);
             plan.wake(self.map.geometry.die_of_block(block));
@@ -264,6 +278,13 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         self.pages.fill(blocks, array, watch)?;
         self.map.tps.fill(blocks, array);
         Ok(())
+    }
+
+    /// The map on flash is complete: it was written before the run, as the pages were.
+    fn fill_mapped(&mut self, blocks: &mut BlockTable, array: &mut Array, before: &[BlockId]) -> bool {
+        self.map.truth.start_unwritten(before);
+        self.map.tps.fill(blocks, array);
+        true
     }
 
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
@@ -320,6 +341,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
     }
 
     fn save(&self, out: &mut StateWriter) {
+        self.map.truth.check_save(out);
         self.map.save(out);
         self.pages.save(out);
         self.slots.save(out);

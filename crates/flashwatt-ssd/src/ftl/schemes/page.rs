@@ -59,6 +59,8 @@ pub struct Settings {
 impl Scheme for PageFtl {
     const DOC: &'static str = "page mapping, the whole map in DRAM";
     const COLLECTS: bool = true;
+    const STARTS_MAPPED: bool = true;
+    const BEFORE_BLOCKS: u32 = 1;
     const HAS_CHECKPOINTS: bool = true;
     const MODEL: Option<fn(&Tables) -> u64> = Some(|tables| tables.page);
     type Options = Options;
@@ -162,11 +164,32 @@ impl PageFtl {
     /// Plans the read of the old content of a logical page, after the previous such read. No second read is planned for the
     /// same physical page.
     fn read_old(&self, lpn: Lpn, last: &mut Option<(PlanIndex, u32)>, plan: &mut Plan) {
-        let Some(old) = self.map.get(lpn) else { return };
+        let (old, is_blank) = match self.map.get(lpn) {
+            Some(old) => (old, false),
+            None => match self.map.unwritten(lpn) {
+                Some(place) => (place, true),
+                None => return,
+            },
+        };
         let page = self.geometry.page_of(old);
         if last.is_none_or(|(_, read)| read != page) {
-            *last = Some((plan.read(old, Cause::Host, last.map(|(op, _)| op)), page));
+            let after = last.map(|(op, _)| op);
+            *last = Some((plan.read_or_blank(old, is_blank, after), page));
         }
+    }
+
+    /// Plans the read of a page that was never written, if it is on flash, and counts it otherwise. Returns the page that was read last.
+    #[inline(never)]
+    fn read_unwritten(&self, lpn: Lpn, last_page: u32, plan: &mut Plan) -> u32 {
+        let Some(place) = self.map.unwritten(lpn) else {
+            plan.unwritten_reads += 1;
+            return last_page;
+        };
+        let page = self.geometry.page_of(place);
+        if page != last_page {
+            plan.read_blank(place, Cause::Host, None);
+        }
+        page
     }
 
     /// Plans the program of single logical pages from anywhere to one physical page.
@@ -196,7 +219,7 @@ impl Ftl for PageFtl {
                 }
             } else {
                 cold_path();
-                plan.unwritten_reads += 1;
+                last_page = self.read_unwritten(lpn, last_page, plan);
             }
             lpn.0 += 1;
             if lpn.0 == end {
@@ -239,6 +262,8 @@ impl Ftl for PageFtl {
                 self.map.remove(lpn);
                 let block = cx.blocks.set_invalid(old);
                 plan.wake(self.geometry.die_of_block(block));
+            } else if self.map.unwritten(lpn).is_some() {
+                self.map.remove(lpn);
             }
         }
     }
@@ -259,6 +284,11 @@ impl Ftl for PageFtl {
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         self.map.start(StartPages::InOrder);
         self.pages.fill(blocks, array, watch)
+    }
+
+    fn fill_mapped(&mut self, _blocks: &mut BlockTable, _array: &mut Array, before: &[BlockId]) -> bool {
+        self.map.start_unwritten(before);
+        true
     }
 
     fn fill_steady(
@@ -313,6 +343,7 @@ impl Ftl for PageFtl {
     }
 
     fn save(&self, out: &mut StateWriter) {
+        self.map.check_save(out);
         self.pages.save(out);
     }
 

@@ -57,7 +57,9 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let log =
         recovery.has_log().then_some(LogNeeds { recovery: &recovery, buffer_bytes: write_buffer.bytes, is_paired });
     let backup_blocks = raw.device.nand.paired_pages.map_or(0, PairedPages::backup_blocks);
-    let fixed = Reserves::default().with(Reserve::Backup, backup_blocks);
+    let is_mapped = matches!(raw.run.precondition, Some(raw::Precondition::Mapped));
+    let before_blocks = if is_mapped { ftl.before_blocks() } else { 0 };
+    let fixed = Reserves::default().with(Reserve::Backup, backup_blocks).with(Reserve::Before, before_blocks);
     let journal = write_buffer.journal.map(|_| JournalNeeds { buffer_bytes: write_buffer.bytes, is_paired });
     let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, fixed, journal };
     let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);
