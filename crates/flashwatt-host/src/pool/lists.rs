@@ -147,12 +147,14 @@ impl Sorted {
         self.requests.get(place).map(|&(_, id)| id)
     }
 
-    /// Adds a request that begins at sector `first`. It comes behind others that begin there.
+    /// Adds a request that begins at sector `first`. It comes behind others that begin there, of which this gives the last one.
     #[inline(always)]
-    pub fn insert(&mut self, first: u64, id: RqId) {
+    pub fn insert(&mut self, first: u64, id: RqId) -> Option<RqId> {
         let at = self.before_sector(first + 1);
         self.requests.insert(at, (first, id));
         self.next += usize::from(at <= self.next);
+        let &(before, other) = self.requests.get(at.wrapping_sub(1))?;
+        (before == first).then_some(other)
     }
 
     /// Removes a request that was added with sector `first`. Gives those before and after it.

@@ -132,8 +132,11 @@ impl Scheduler for Deadline {
         let direction = direction(&cx.pool[id]);
         let jiffy = cx.now / JIFFY_NS;
         cx.pool[id].expires_ns = (jiffy + self.expire[direction]) * JIFFY_NS;
-        self.make_way(direction, cx.pool[id].first, cx);
-        self.lists[direction].add(id, cx.pool);
+        if self.lists[direction].add(id, cx.pool).is_some() {
+            self.lists[direction].remove(id, cx.pool);
+            self.make_way(direction, cx.pool[id].first, cx);
+            self.lists[direction].add(id, cx.pool);
+        }
     }
 
     fn grown(&mut self, id: RqId, first: u64, cx: &mut Cx) {

@@ -14,11 +14,11 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Adds a request.
+    /// Adds a request. Gives the one that begins at the same sector, if there is one.
     #[inline(always)]
-    pub fn add(&mut self, id: RqId, pool: &mut Pool) {
+    pub fn add(&mut self, id: RqId, pool: &mut Pool) -> Option<RqId> {
         self.fifo.push(id, pool);
-        self.sorted.insert(pool[id].first, id);
+        self.sorted.insert(pool[id].first, id)
     }
 
     /// Removes a request. Gives those before and after it by sector.

@@ -400,8 +400,11 @@ impl Scheduler for Anticipatory {
             self.processes[at].learn(&mut self.newcomers, first, end, jiffy);
         }
         self.processes[at].queued += 1;
-        self.make_way(class, first, cx);
-        self.lists[class].add(id, cx.pool);
+        if self.lists[class].add(id, cx.pool).is_some() {
+            self.lists[class].remove(id, cx.pool);
+            self.make_way(class, first, cx);
+            self.lists[class].add(id, cx.pool);
+        }
         self.next[class] = self.cheaper(class, Some(id), self.next[class], cx.pool);
         if self.is_waiting()
             && let Some(process) = self.awaited

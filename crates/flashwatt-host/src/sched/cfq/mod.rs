@@ -269,6 +269,16 @@ impl Cfq {
         self.processes.get(usize::from(process))?.queues[usize::from(is_sync)]
     }
 
+    /// A request has come to a queue where an older one begins at its sector: that one goes. Returns whether it was the last one.
+    #[cold]
+    fn gives_way(&mut self, id: QueueId, rq: RqId, cx: &mut Cx) -> bool {
+        self.queues[id].lists.remove(rq, cx.pool);
+        self.make_way(id, cx.pool[rq].first, cx);
+        let is_empty = self.queues[id].is_empty();
+        self.queues[id].lists.add(rq, cx.pool);
+        is_empty
+    }
+
     /// The request of a queue that begins at this sector goes to the driver at once, since another one is going to begin there.
     fn make_way(&mut self, id: QueueId, first: u64, cx: &mut Cx) {
         if let Some(older) = self.queues[id].lists.sorted.beginning_at(first) {
@@ -355,13 +365,14 @@ impl Scheduler for Cfq {
         let request = &mut cx.pool[rq];
         request.group = id as u32 + 1;
         request.expires_ns = cx.now + self.rules.expire_ns[usize::from(request.is_sync)];
-        self.make_way(id, cx.pool[rq].first, cx);
+        let was_empty = self.queues[id].is_empty();
+        let is_doubled = self.queues[id].lists.add(rq, cx.pool).is_some();
+        let left_empty = is_doubled && self.gives_way(id, rq, cx);
         self.queued += 1;
-        if self.queues[id].is_empty() {
+        if was_empty || left_empty {
             self.place(id, cx.now as Time);
         }
         let queue = &mut self.queues[id];
-        queue.lists.add(rq, cx.pool);
         queue.next = self.rules.seek.nearer(queue.next, Some(rq), self.position, cx.pool);
         self.came(id, rq, cx);
         *cx.wake_ns = self.turn.as_ref().and_then(Turn::timer_ns);

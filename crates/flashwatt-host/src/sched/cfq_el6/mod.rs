@@ -285,8 +285,11 @@ impl Scheduler for CfqEl6 {
         let request = &mut cx.pool[rq];
         request.group = id as u32 + 1;
         request.expires_ns = (now + self.rules.expire[usize::from(request.is_sync)]) as u64 * JIFFY_NS;
-        self.make_way(id, cx.pool[rq].first, cx);
-        self.queues[id].lists.add(rq, cx.pool);
+        if self.queues[id].lists.add(rq, cx.pool).is_some() {
+            self.queues[id].lists.remove(rq, cx.pool);
+            self.make_way(id, cx.pool[rq].first, cx);
+            self.queues[id].lists.add(rq, cx.pool);
+        }
         self.queues[id].queued += 1;
         self.queued += 1;
         self.sorted(id, rq, now, cx);
