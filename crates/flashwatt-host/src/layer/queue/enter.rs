@@ -131,7 +131,9 @@ impl Queue {
         if self.is_multi && is_sync {
             self.plugged = None;
         } else if self.plugging() == 0 && self.plug.requests > 1 {
-            self.plugged = Some(self.plug.ns.map_or(INSTANT, |ns| self.ticks.later(now, ns)));
+            // One that somebody waits for unplugs it in a moment, so that no time need be reckoned.
+            let until = self.plug.ns.filter(|_| !is_sync).map(|ns| self.ticks.later(now, ns));
+            self.plugged = Some(until.unwrap_or(INSTANT));
         }
     }
 
