@@ -216,7 +216,7 @@ fn f61_stand_ins_hit_as_published() {
     };
     let shares = [("financial1", 98.5), ("financial2", 97.8), ("msnfs", 25.3)].map(map_share);
     let [financial1, financial2, msnfs] = shares;
-    assert!(financial1 < 0.01 && financial2 < 0.01 && msnfs > 0.5, "{shares:?}");
+    assert!(financial1 < 0.01 && financial2 < 0.01 && msnfs > 0.4, "{shares:?}");
 }
 
 /// Translation pages of the drive of a report: 512 entries in each.
