@@ -154,8 +154,8 @@ class Drive:
     def sleep(self) -> bool:
         """Send the command to sleep, behind the requests that were submitted for now or before.
 
-        A disk writes its cache, parks its arm and stops its spindle; the next request that needs the medium brings it to
-        speed again. Gives whether the drive, or a member of an array, has such a state: SSDs ignore the command.
+        A disk writes its cache, parks its arm and stops its spindle. The next request that needs the medium brings it
+        to speed again. Gives whether the drive, or a member of an array, has such a state: SSDs ignore the command.
         """
         return self._core.sleep()
 

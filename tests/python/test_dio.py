@@ -385,7 +385,10 @@ def test_disks_are_targets_like_any_other(flashwatt: Cli, disk: str, rails: list
 
 
 def test_a_disk_sleeps_when_it_is_told_to(flashwatt: Cli) -> None:
-    """Asleep: 0.2 W of electronics and interface (5K320 table 14). The read waits 2.5 s for the spindle: 3.25 W, and 1.24 W of the rest."""
+    """Asleep: 0.2 W of electronics and interface (5K320 table 14).
+
+    The read waits 2.5 s for the spindle: 3.25 W, and 1.24 W of the rest.
+    """
     content = json.loads(flashwatt("dio", "laptop-7200", "--idle", "3", "--sleep", "3", "--json").stdout)
     idle, sleep = content["probes"]["idle"], content["probes"]["sleep"]
     assert idle["power"]["mean_w"] == pytest.approx(0.869)

@@ -102,7 +102,9 @@ def _optional_seconds(name: str, default: str, text: str) -> Callable[[FC], FC]:
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Of the random offsets; 1 unless given."
 )
 @_optional_seconds("--idle", _IDLE_S, "Measure power without requests.")
-@_optional_seconds("--sleep", _IDLE_S, "The same after a command to sleep, of a simulated drive, and the read that wakes a disk.")
+@_optional_seconds(
+    "--sleep", _IDLE_S, "The same after a command to sleep, of a simulated drive, and the read that wakes a disk."
+)
 @_optional_seconds("--burst", _AFTER_BURST_S, "Write 256 × 4 MiB at random, then watch the power.")
 @click.option("--buffer-probe", is_flag=True, help="Find the write buffer by the response time of single writes.")
 @click.option("--write", is_flag=True, help="Of a real target: allow writes. What they reach is lost.")
