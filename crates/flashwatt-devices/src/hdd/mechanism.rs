@@ -65,7 +65,7 @@ pub struct Access {
     pub start_ns: Nanos,
     /// The last sector has passed it.
     pub end_ns: Nanos,
-    /// Of an access that took the sectors as they came by: the first that did is so many behind `first`.
+    /// The sector that came by first, counted from `first`, of an access that takes sectors as they come by; else 0.
     pub from: u64,
     /// Sectors before the first one that passed the head meanwhile.
     pub passed: u64,

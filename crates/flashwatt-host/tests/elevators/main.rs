@@ -62,7 +62,7 @@ fn the_orders_are_those_of_the_kernel() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the figures of docs/host.md, for whoever names a folder")]
+#[expect(clippy::print_stdout, reason = "prints the figures of docs/host.md if a folder is named")]
 fn the_orders_of_a_given_folder_are_those_of_the_kernel() {
     let Some(folder) = std::env::var_os("FLASHWATT_ELEVATORS").map(PathBuf::from) else { return };
     let mut all = Vec::new();

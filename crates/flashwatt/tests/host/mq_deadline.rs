@@ -158,7 +158,7 @@ fn the_idle_class_waits_for_all_others() {
 }
 
 /// elv_merge: the first request that came since the last one left is tried at both ends, also with front_merges = 0; no later one is. A
-/// request for which a piece was too long is joined no more, at neither end. The read that ends at 108 hides the write.
+/// piece that was too long for a request ends its growth: no later piece joins it at either end. The read that ends at 108 hides the write.
 #[test]
 fn a_piece_looks_for_a_request_as_elv_merge_does() {
     let no_front = "scheduler.mq_deadline.front_merges=0";

@@ -5,7 +5,7 @@
 //! wait for turns in trees: of realtime queues, of best effort and of idle ones, and within the first two by kind of work: what nobody
 //! waits for, queues that the device is not kept idle for (their requests lie far apart, or their process thinks long), and the
 //! others ([`trees`]). One tree is served for a part of 300 ms, by the number of its queues, and what nobody waits for for two
-//! fifths of that ([`workload`]). With so many queues that their slices last longer than 300 ms together each gets a
+//! fifths of that ([`workload`]). If the slices of all queues together would last longer than 300 ms, each queue gets a
 //! shorter one. In its turn a queue goes to the nearest request, and first to the oldest if that has expired. A queue that has none
 //! left is waited for if it is one of the third kind, or the last one of its tree that somebody waits for ([`turn`]). A deep queue, which once had
 //! four requests waiting, is of the third kind though its requests lie far apart. Processes that read one region in turns share a

@@ -78,7 +78,7 @@ impl CfqEl6 {
         self.trees.insert(tree, id, |other| queues[other].key > key);
     }
 
-    /// A queue waits for no more turns (cfq_del_cfqq_rr).
+    /// A queue leaves its tree, and gets no turn until it is placed again (cfq_del_cfqq_rr).
     pub(super) fn unplace(&mut self, id: QueueId) {
         self.queues[id].can_be_found = false;
         if let Some(tree) = self.queues[id].tree.take() {
