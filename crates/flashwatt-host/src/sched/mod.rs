@@ -236,6 +236,7 @@ mod distances;
 mod fading;
 mod lists;
 mod seek;
+mod sharing;
 
 registry! {
     /// Every scheduler that a configuration can name: one file each, the default first.

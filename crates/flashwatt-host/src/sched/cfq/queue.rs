@@ -5,14 +5,13 @@ use crate::pool::{Pool, Rq, RqId};
 use crate::sched::distances::Distances;
 use crate::sched::fading::{FadingMean, HALF};
 use crate::sched::lists::Lists;
+pub use crate::sched::sharing::QueueId;
+use crate::sched::sharing::SharedQueue;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{Priority, PriorityClass};
 
 /// A time in ns. Places in the order of turns may lie before the run.
 pub type Time = i64;
-
-/// The number of a queue.
-pub type QueueId = usize;
 
 /// Levels of a priority, of which the last one is that of the idle class (IOPRIO_BE_NR).
 pub const LEVELS: usize = 8;
@@ -44,6 +43,16 @@ pub struct CfqQueue {
     /// Processes have moved into it (CFQ_CFQQ_FLAG_coop); since when it is seeky then.
     pub is_shared: bool,
     pub seeky_since: Option<Time>,
+}
+
+impl SharedQueue for CfqQueue {
+    fn processes(&mut self) -> &mut u32 {
+        &mut self.processes
+    }
+
+    fn joins(&mut self) -> &mut Option<QueueId> {
+        &mut self.into
+    }
 }
 
 impl CfqQueue {

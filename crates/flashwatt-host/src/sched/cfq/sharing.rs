@@ -31,26 +31,6 @@ impl Cfq {
         (self.is_close(own, next) && queue.is_sync && !queue.distances.are_seeky()).then_some(other)
     }
 
-    /// Two queues become one: the processes of the smaller one move with their next requests (cfq_setup_merge).
-    pub(super) fn plan_sharing(&mut self, id: QueueId, mut other: QueueId) {
-        if self.queues[id].into.is_some() || self.queues[other].processes == 0 {
-            return;
-        }
-        while let Some(next) = self.queues[other].into {
-            if next == id {
-                return;
-            }
-            other = next;
-        }
-        let [own, others] = [id, other].map(|queue| self.queues[queue].processes);
-        if own == 0 || others == 0 {
-            return;
-        }
-        let (from, into) = if others >= own { (id, other) } else { (other, id) };
-        self.queues[into].processes += self.queues[from].processes;
-        self.queues[from].into = Some(into);
-    }
-
     /// The queue that a process has now; `None` if it gets a new one. A shared queue that has become seeky loses a process; a
     /// process moves if its queue becomes a part of another one.
     pub(super) fn current(&mut self, process: u16, id: QueueId, cx: &mut Cx) -> Option<QueueId> {

@@ -4,6 +4,7 @@ use super::queue::{CfqQueue, MIN_THINK_NS, QueueId, Time};
 use super::{ASYNC, Cfq, SYNC};
 use crate::pool::{Rq, RqId};
 use crate::sched::fading::HALF;
+use crate::sched::sharing::plan_sharing;
 use crate::sched::{Choice, Cx};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::PriorityClass;
@@ -137,7 +138,7 @@ impl Cfq {
                 }
                 cooperator = self.cooperator(id, cx.pool);
                 if let Some(other) = cooperator {
-                    self.plan_sharing(id, other);
+                    plan_sharing(&mut self.queues, id, other);
                 } else if turn.timer.is_some() || (queue.in_device > 0 && queue.may_idle) {
                     return None;
                 }

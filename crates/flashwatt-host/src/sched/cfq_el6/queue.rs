@@ -6,10 +6,9 @@ use crate::sched::cfq::level_of;
 use crate::sched::distances::Distances;
 use crate::sched::fading::{FadingMean, HALF};
 use crate::sched::lists::Lists;
+pub use crate::sched::sharing::QueueId;
+use crate::sched::sharing::SharedQueue;
 use flashwatt_core::connector::{Priority, PriorityClass};
-
-/// The number of a queue.
-pub type QueueId = usize;
 
 /// A queue with this many requests waiting is deep: it may be waited for though its requests lie far apart.
 const DEEP: u64 = 4;
@@ -59,6 +58,16 @@ pub struct Queue {
     /// Processes have moved into it (coop), and it has become seeky since: they get queues of their own (split_coop).
     pub is_shared: bool,
     pub is_split: bool,
+}
+
+impl SharedQueue for Queue {
+    fn processes(&mut self) -> &mut u32 {
+        &mut self.processes
+    }
+
+    fn joins(&mut self) -> &mut Option<QueueId> {
+        &mut self.into
+    }
 }
 
 impl Queue {

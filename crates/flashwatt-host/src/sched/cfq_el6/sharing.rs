@@ -104,24 +104,4 @@ impl CfqEl6 {
         }
         self.free.push(id);
     }
-
-    /// Two queues become one: the processes of the one with fewer move with their next requests (cfq_setup_merge).
-    pub(super) fn plan_sharing(&mut self, id: QueueId, mut other: QueueId) {
-        if self.queues[id].into.is_some() || self.queues[other].processes == 0 {
-            return;
-        }
-        while let Some(next) = self.queues[other].into {
-            if next == id {
-                return;
-            }
-            other = next;
-        }
-        let [own, others] = [id, other].map(|queue| self.queues[queue].processes);
-        if own == 0 || others == 0 {
-            return;
-        }
-        let (from, into) = if others >= own { (id, other) } else { (other, id) };
-        self.queues[into].processes += self.queues[from].processes;
-        self.queues[from].into = Some(into);
-    }
 }

@@ -5,6 +5,7 @@ use super::{ASYNC, CfqEl6, NCQ_REQUESTS, NCQ_SAMPLES, SYNC, Tick, queue_of, tick
 use crate::pool::{Rq, RqId};
 use crate::sched::cfq::PAGE_SECTORS;
 use crate::sched::fading::HALF;
+use crate::sched::sharing::plan_sharing;
 use crate::sched::{Choice, Cx, JIFFY_NS};
 use flashwatt_base::units::Nanos;
 
@@ -75,7 +76,7 @@ impl CfqEl6 {
                 Step::Wait => return None,
                 Step::End => {}
                 Step::GiveTo(queue) => {
-                    self.plan_sharing(id, queue);
+                    plan_sharing(&mut self.queues, id, queue);
                     other = Some(queue);
                 }
             }
