@@ -1,6 +1,5 @@
 //! One run, from a configuration to a report.
 
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
@@ -15,7 +14,6 @@ use flashwatt_core::connector::{Request, RequestSink, Workload};
 use flashwatt_core::kernel::{End, Outcome, Sim};
 use flashwatt_files::Image;
 use flashwatt_host::BlockLayer;
-use flashwatt_ssd::observe::check::Shadow;
 use flashwatt_ssd::observe::probe::OpLog;
 pub use flashwatt_ssd::observe::probe::Recording;
 use flashwatt_workload as workload;
@@ -137,9 +135,6 @@ fn run_workload(
     }
 }
 
-/// What observes a drive under the shadow check, or with an operation log: one type for both, since the engine is compiled for each.
-type Watching = (Option<Shadow>, Option<OpLog<BufWriter<File>>>);
-
 /// As [`run_workload`], on an SSD, with or without an operation log.
 fn run_ssd(
     config: &Config,
@@ -152,17 +147,12 @@ fn run_ssd(
     let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();
     let drive = StartState::holding(config, image, progress)?;
     begins(config, workload, progress);
-    let shadow = options.check.then(|| drive.shadow());
-    match log {
-        Some(log) => logged(drive, config, options, workload, (shadow, log), progress),
-        None if shadow.is_some() => {
-            let watching: Watching = (shadow, None);
-            drive.run(config, options, workload, watching, progress).map(|(report, _)| report)
-        }
-        None if options.series().is_some() => {
-            drive.run(config, options, workload, Recording, progress).map(|(report, _)| report)
-        }
-        None => drive.run(config, options, workload, (), progress).map(|(report, ())| report),
+    if log.is_some() || options.check {
+        watched(drive, config, options, workload, log, progress)
+    } else if options.series().is_some() {
+        drive.run(config, options, workload, Recording, progress).map(|(report, _)| report)
+    } else {
+        drive.run(config, options, workload, (), progress).map(|(report, ())| report)
     }
 }
 
@@ -218,22 +208,24 @@ fn simulate<D: Reported>(
     Ok((report, layer.into_device()))
 }
 
-/// Runs with an operation log. If the log cannot be written (for instance on a full disk), the report's status says so,
+/// Runs under the shadow check, with an operation log, or with both: one type of observer, since the engine is compiled for each. If the log cannot be written (for instance on a full disk), the report's status says so,
 /// and the simulated part is kept.
-fn logged(
+fn watched(
     drive: StartState,
     config: &Config,
     options: &RunOptions,
     workload: &mut dyn Workload,
-    (shadow, file): (Option<Shadow>, Aside),
+    file: Option<Aside>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let watching: Watching = (shadow, Some(OpLog::new(BufWriter::new(file.file()?))));
-    let (mut report, (_, mut log)) = drive.run(config, options, workload, watching, progress)?;
+    let log = file.as_ref().map(|file| Ok::<_, Error>(OpLog::new(BufWriter::new(file.file()?)))).transpose()?;
+    let (mut report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
     let fault = log.as_mut().and_then(OpLog::take_error);
-    let written = fault.map_or(Ok(()), |source| Err(file.error(source)));
     drop(log);
-    keep(&mut report, "operation log", written.and_then(|()| file.commit()));
+    if let Some(file) = file {
+        let written = fault.map_or(Ok(()), |source| Err(file.error(source)));
+        keep(&mut report, "operation log", written.and_then(|()| file.commit()));
+    }
     Ok(report)
 }
 

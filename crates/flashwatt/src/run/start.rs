@@ -257,11 +257,6 @@ impl StartState {
         Ok(())
     }
 
-    /// The shadow of this drive, which checks its run.
-    pub(super) fn shadow(&self) -> Shadow {
-        Shadow::new(&self.geometry, &self.firmware)
-    }
-
     /// As [`Self::run`], under the shadow check if the options ask for it.
     ///
     /// # Errors
@@ -274,10 +269,7 @@ impl StartState {
         probe: P,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Report, P), Error> {
-        if !options.check {
-            return self.run(config, options, workload, probe, progress);
-        }
-        let shadow = self.shadow();
+        let shadow = options.check.then(|| Shadow::new(&self.geometry, &self.firmware));
         let (report, (_, probe)) = self.run(config, options, workload, (shadow, probe), progress)?;
         Ok((report, probe))
     }
