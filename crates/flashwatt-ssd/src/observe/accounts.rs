@@ -50,8 +50,6 @@ pub struct SsdAccounts<P: Probe> {
     interface_ns_per_byte: u64,
     /// Nanoseconds on the host interface that a page over a flash bus is charged for.
     bus_page_ns: Nanos,
-    /// Whether operations are charged for the data that they move.
-    charges_operations: bool,
     /// The size of the last request in bytes, and its time on the host interface. Most requests have one size, so this
     /// saves a division.
     last_bytes: (u64, Nanos),
@@ -316,7 +314,6 @@ impl<P: Probe> SsdAccounts<P> {
             page_bytes: u64::from(page_bytes),
             interface_ns_per_byte,
             bus_page_ns,
-            charges_operations: page_data_ns > 0 || bus_page_ns > 0,
             last_bytes: (0, 0),
             unwritten_reads: 0,
             written: HostWrites::default(),
@@ -467,18 +464,19 @@ impl<P: Probe> SsdAccounts<P> {
         } else {
             self.meter.change(DieState::Idle.id(), course.array.id());
         }
-        if self.charges_operations {
-            self.data_moves(now, cause, course);
-        }
-    }
-
-    /// Charges for the data of an operation that starts.
-    #[inline]
-    fn data_moves(&mut self, now: Nanos, cause: Cause, course: &Course) {
         if matches!(cause, Cause::Host | Cause::Journal) && course.moves_data {
             self.dram(now, self.page_data_ns);
         }
-        if course.crosses_bus && self.bus_page_ns > 0 {
+        if self.bus_page_ns > 0 {
+            cold_path();
+            self.page_crosses(now, course);
+        }
+    }
+
+    /// Charges the host interface for the page of an operation that starts, if one crosses the flash bus.
+    #[inline(never)]
+    fn page_crosses(&mut self, now: Nanos, course: &Course) {
+        if course.crosses_bus {
             self.ledger.host_interface_ns += self.bus_page_ns;
             self.meter.work(LINK, now, self.bus_page_ns);
         }
