@@ -148,7 +148,10 @@ impl Hdd {
 
     /// Starts an access, and counts the way to it.
     fn access(&mut self, kind: Kind, task: &Task, cx: &mut Cx) -> Access {
-        let access = self.mechanism.access(cx.now(), task);
+        let mut access = self.mechanism.access(cx.now(), task);
+        if matches!(kind, Kind::Ahead(_)) {
+            access.passed = 0; // what passes before it was read just now, and nothing is read until its first sector comes
+        }
         let counts = &mut self.counts;
         if access.way.cylinders > 0 {
             counts.seeks += 1;

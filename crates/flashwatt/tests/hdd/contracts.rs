@@ -171,6 +171,32 @@ proptest! {
     }
 }
 
+/// Reading ahead waits for a sector behind slipped ones, and a request ends it meanwhile: nothing was read, and the run's own
+/// accounts agree. The disk keeps sectors that pass the head, but reads ahead none before its first.
+#[test]
+fn reading_ahead_may_end_before_its_first_sector_comes() {
+    let mut disk = full();
+    lay_out(&mut disk);
+    disk.buffer = Buffer {
+        segments: 1,
+        segment_bytes: 11 * SECTOR,
+        read_ahead_bytes: 11 * SECTOR,
+        read_ahead_least_bytes: SECTOR,
+        returned: Returned::Dropped,
+        keeps_passing_sectors: true,
+        ..Buffer::default()
+    };
+    disk.interface.queue_depth = 2;
+    for first in 640..700 {
+        let (report, _) = run_script(disk.clone(), vec![request(0, Read, first, 17), request(0, Read, 1_023, 1)]);
+        let spent = |state: &str| state_s(&report, state);
+        let passing = spent("electronics_read");
+        let counts = &sections(&report).hdd.counts;
+        let read = (counts.media_read_bytes + counts.read_ahead_bytes) / SECTOR;
+        close(passing, read as f64 * 25e-6, 0.05);
+    }
+}
+
 /// Without buffer and cache no request ends before its sectors have passed the head.
 #[test]
 fn no_request_ends_before_its_sectors_have_passed() {
