@@ -33,10 +33,9 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     def order() -> bool:
         return mean("bast") > max(mean("block"), mean("bast*")) and min(mean("block"), mean("bast*")) > 1 > mean("dftl")
 
-    def with_stripes_of_blocks(ftl: str) -> Callable[[], float]:
-        return lambda: fmean(
-            evidence["stripes_of_blocks"].value(f"energy_total_j.{BUSY}", workload, ftl)
-            / evidence["ftls"].value(f"energy_total_j.{BUSY}", workload, "page")
+    def otherwise(runs: str, ftl: str) -> float:
+        return fmean(
+            evidence[runs].value(GRID_KEY, workload, ftl) / evidence["ftls"].value(GRID_KEY, workload, "page")
             for workload in workloads
         )
 
@@ -48,9 +47,12 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         "block": lambda: mean("block"),
         "bast_star": lambda: mean("bast*"),
         "bast": lambda: mean("bast"),
-        "block_blocks": with_stripes_of_blocks("block"),
-        "bast_star_blocks": with_stripes_of_blocks("bast*"),
-        "bast_blocks": with_stripes_of_blocks("bast"),
+        "block_blocks": lambda: otherwise("stripes_of_blocks", "block"),
+        "bast_star_blocks": lambda: otherwise("stripes_of_blocks", "bast*"),
+        "bast_blocks": lambda: otherwise("stripes_of_blocks", "bast"),
+        "block_empty": lambda: otherwise("empty", "block"),
+        "bast_star_empty": lambda: otherwise("empty", "bast*"),
+        "bast_empty": lambda: otherwise("empty", "bast"),
         "grid_near": lambda: fmean(
             abs(one.mean - PUBLISHED[one.layer]) <= POINTS for one in places(evidence["grid"], GRID_KEY)
         ),

@@ -32,13 +32,27 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     }
 
 
-def figures(evidence: Evidence) -> Iterator[Chart]:
-    """Draw a group of bars for each layer."""
+def figures(evidence: Evidence) -> Iterator[Chart | str]:
+    """Draw a group of bars for each layer, and write what page mapping does where reads take the channel."""
     runs = evidence["layouts"]
     rows = [
         Bar(ftl, layout, _time(evidence, ftl, layout)) for ftl in runs.labels("ftl") for layout in runs.labels("layout")
     ]
     yield bars("Fig. 11: mean response time by layout", "Mean over the workloads; over 2 × 8.", rows, "normalised")
+    yield _read_rules(evidence)
+
+
+def _read_rules(evidence: Evidence) -> str:
+    """A table of page mapping by what the data of a read does to its channel."""
+    lines = ["Page mapping, mean response time over that of 2 × 8, by the data of a read:", ""]
+    lines += ["| layout | does not hold the channel | holds it (`on_bus`) |", "|---|---:|---:|"]
+    runs, workloads = evidence["on_bus"], evidence["on_bus"].labels("workload")
+    for layout in MANY:
+        held = fmean(
+            runs.relative("latency_ns.all.mean", one, "page", layout, "on_bus", layout="2x8") for one in workloads
+        )
+        lines.append(f"| {layout} | {_time(evidence, 'page', layout):.3f} | {held:.3f} |")
+    return "\n".join(lines)
 
 
 def _time(evidence: Evidence, ftl: str, layout: str) -> float:
