@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flashwatt.plot import Chart
     from flashwatt.reproduce.criterion import Value
-    from flashwatt.reproduce.evidence import Evidence
+    from flashwatt.reproduce.evidence import Evidence, Runs
 
 _NOISE = 0.02
 _LARGE = ("1M", "4M", "16M")
@@ -55,8 +55,8 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     }
 
 
-def figures(evidence: Evidence) -> Iterator[Chart]:
-    """Draw power by size, and by the number of channels."""
+def figures(evidence: Evidence) -> Iterator[Chart | str]:
+    """Draw power by size, and by the number of channels; write what copies inside the dies change."""
     yield from charts("Fig. 4", watts, evidence, "W", log_y=False)
     runs = evidence["channels"]
     rows = [
@@ -65,6 +65,24 @@ def figures(evidence: Evidence) -> Iterator[Chart]:
         for channels in runs.labels("channels")
     ]
     yield lines("Power by channels", "Eight dies of SLC's at 42 MB/s.", rows, ("channels", "W"), log_x=True)
+    yield _copies(evidence)
+
+
+def _copies(evidence: Evidence) -> str:
+    """A table of power and energy with copies over the bus, and inside the dies."""
+    table = ["Sequential over random writes, W, and random writes of 4 KiB, by the way of a copy:", ""]
+    table += ["| drive | copies | 1 MiB | 4 MiB | 16 MiB | 4 KiB, J/MB |", "|---|---|---:|---:|---:|---:|"]
+    inside = evidence["copyback"]
+    for device in inside.labels("device"):
+        for way, runs in (("over the bus", evidence["dio"]), ("inside the die", inside)):
+            ratios = [_watts(runs, device, "SW", size) / _watts(runs, device, "RW", size) for size in _LARGE]
+            small = _watts(runs, device, "RW", "4K") / runs.value("throughput.write_mb_s", device, "RW", "4K")
+            table.append(f"| {device} | {way} | {' | '.join(f'{one:.3f}' for one in ratios)} | {small:.1f} |")
+    return "\n".join(table)
+
+
+def _watts(runs: Runs, *labels: str) -> float:
+    return runs.value("power_w.mean", *labels)
 
 
 def _over_channels(evidence: Evidence, direction: str) -> float:
