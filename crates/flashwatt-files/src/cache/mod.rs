@@ -27,6 +27,8 @@ struct Page {
     is_forgotten: bool,
     /// Reading it starts reading ahead.
     is_marked: bool,
+    /// The last transaction of a journal that has changed it and has not ended: it stays in memory, and is not written back; 0: none.
+    holder: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,6 +165,7 @@ impl PageCache {
             is_active: false,
             is_forgotten: false,
             is_marked: false,
+            holder: 0,
         };
         let page = match self.free.pop() {
             Some(page) => {
@@ -192,8 +195,8 @@ impl PageCache {
                 self.deactivate();
             }
             let Some(page) = self.inactive.pop_last(&mut self.links) else { return };
-            let &Page { key, state, .. } = &self.pages[page as usize];
-            if state != State::Resting || self.dirty.holds(number(key)) {
+            let &Page { key, state, holder, .. } = &self.pages[page as usize];
+            if state != State::Resting || holder != 0 || self.dirty.holds(number(key)) {
                 self.inactive.push_first(&mut self.links, page);
                 continue;
             }
@@ -240,6 +243,36 @@ impl PageCache {
         self.dirty.add(number(key), now);
         if let Some(shadow) = &mut self.shadow {
             shadow.changed(key);
+        }
+    }
+
+    /// A page has changed in a transaction of a journal, of a number from 1. It need not be in memory before, and stays there until the
+    /// transaction lets it go, or the next one that has changed it. Returns whether this is the first change in the transaction.
+    #[inline]
+    pub fn hold(&mut self, key: PageKey, transaction: u32) -> bool {
+        let page = self.touch(key).unwrap_or_else(|| self.insert(key));
+        if let Some(shadow) = &mut self.shadow {
+            shadow.changed(key);
+        }
+        if std::mem::replace(&mut self.pages[page.0 as usize].holder, transaction) == transaction {
+            return false;
+        }
+        self.dirty.remove(number(key));
+        true
+    }
+
+    /// The transaction that holds a page; 0: none.
+    pub fn holder(&self, key: PageKey) -> u32 {
+        self.find(key).map_or(0, |page| self.pages[page.0 as usize].holder)
+    }
+
+    /// A transaction lets a page go: it is dirty from now on, unless a later transaction holds it or it is not used any more.
+    pub fn let_go(&mut self, key: PageKey, transaction: u32, now: Nanos) {
+        let Some(page) = self.find(key) else { return };
+        let holder = &mut self.pages[page.0 as usize].holder;
+        if *holder == transaction {
+            *holder = 0;
+            self.dirty.add(number(key), now);
         }
     }
 

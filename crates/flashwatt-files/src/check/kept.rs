@@ -13,6 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
+use super::journaled::{EMPTY, Journaled, Note, Replay};
 use crate::disk::{BLOCK_BYTES, Block, Owner, PageKey};
 use crate::operation::FileId;
 use flashwatt_core::connector::VersionClock;
@@ -32,6 +33,9 @@ pub enum Mounts {
     RollForward,
     /// From the newest super root before the first log that is not whole.
     SuperRoot,
+    /// A page lies where it was sent last, and metadata is as the last transaction of a journal left it: those are replayed from the one that
+    /// the journal's superblock names, up to the first without its commit block.
+    Journal,
 }
 
 /// The version that a drive holds of a block: of several units the oldest; none if one of them holds nothing.
@@ -81,6 +85,8 @@ pub struct FilesFound {
     pub rolled_back: u32,
     /// As `rolled_back`.
     pub rolled_back_bytes: u64,
+    /// Blocks that committed metadata gives to a file, and that do not hold its data: what others had there could be read. Must be 0.
+    pub exposed_blocks: u32,
 }
 
 /// The account.
@@ -104,6 +110,7 @@ pub struct Kept {
     regions: BTreeMap<LogId, LogId>,
     /// Logs that end in a super root.
     roots: BTreeSet<LogId>,
+    journal: Journaled,
 }
 
 impl Kept {
@@ -122,6 +129,7 @@ impl Kept {
             logs: BTreeMap::new(),
             regions: BTreeMap::new(),
             roots: BTreeSet::new(),
+            journal: Journaled::default(),
         }
     }
 
@@ -159,15 +167,55 @@ impl Kept {
     pub fn sent(&mut self, block: Block, page: Option<(PageKey, u64)>) {
         let (after, log) = (self.versions.now(), self.log);
         self.sent.entry(block).or_default().push(Sent { after, page, log });
-        if self.mounts != Mounts::InPlace {
+        if matches!(self.mounts, Mounts::RollForward | Mounts::SuperRoot) {
             self.logs.entry(log).or_default().push(block);
         }
         let Some((key, _)) = page else { return };
         let places = self.places.entry(key).or_default();
-        if self.mounts == Mounts::InPlace {
+        if matches!(self.mounts, Mounts::InPlace | Mounts::Journal) {
             places.clear();
         }
         places.push((log, block));
+    }
+
+    /// A block of a transaction is sent to a journal: a copy of a page of metadata, or another one.
+    pub fn sent_to_journal(&mut self, block: Block, transaction: LogId, copy: Option<(PageKey, u64)>) {
+        let after = self.versions.now();
+        self.sent.entry(block).or_default().push(Sent { after, page: copy, log: transaction });
+        self.journal.sent(transaction, block, copy.map(|(key, _)| key.index));
+    }
+
+    /// Takes a note of a journal.
+    pub fn note(&mut self, note: Note) {
+        self.journal.note(note);
+    }
+
+    /// The superblock of the journal is sent: a mount begins with this transaction, or replays none.
+    pub fn sent_superblock(&mut self, block: Block, begins: Option<LogId>) {
+        let (after, log) = (self.versions.now(), begins.unwrap_or(EMPTY));
+        self.sent.entry(block).or_default().push(Sent { after, page: None, log });
+        self.journal.superblock = Some(block);
+    }
+
+    /// What a mount replays.
+    fn replay(&self, found: HeldVersions) -> Replay {
+        if self.mounts != Mounts::Journal {
+            return Replay::default();
+        }
+        let superblock = self.journal.superblock.and_then(|block| self.holds(block, found));
+        // Before the first write of the superblock it says that the journal is empty.
+        let begins = superblock.map_or(EMPTY, |sent| sent.log);
+        let is_held = |block, transaction| self.holds(block, found).is_some_and(|sent| sent.log == transaction);
+        if begins == EMPTY { Replay::default() } else { self.journal.replay(begins, is_held) }
+    }
+
+    /// Blocks that replayed metadata gives to a page whose data they do not hold.
+    fn exposed(&self, replay: &Replay, found: HeldVersions) -> u32 {
+        let is_other = |&(page, block): &(PageKey, Block)| {
+            let held = self.holds(block, found).and_then(|sent| sent.page);
+            replay.copies.contains_key(&block) || held.is_none_or(|(key, _)| key != page)
+        };
+        self.journal.pointed(replay.last).filter(is_other).count() as u32
     }
 
     /// Blocks are not used any more: what they hold is no hole in a log.
@@ -245,7 +293,7 @@ impl Kept {
     /// The last log that a mount finds.
     fn reached(&self, found: HeldVersions) -> LogId {
         match self.mounts {
-            Mounts::InPlace => 0,
+            Mounts::InPlace | Mounts::Journal => 0,
             Mounts::SuperRoot => {
                 let logs = self.logs.keys().copied().filter(|log| !self.regions.contains_key(log));
                 let before_hole = logs.take_while(|&log| !self.is_missing(log, found));
@@ -263,18 +311,23 @@ impl Kept {
     }
 
     /// The version of a page that a mount finds which has reached this log; 0 if it finds none, or one from before the run.
-    fn version_of(&self, key: PageKey, reached: LogId, found: HeldVersions) -> u64 {
+    fn version_of(&self, key: PageKey, reached: LogId, replay: &Replay, found: HeldVersions) -> u64 {
+        if let Some(&(transaction, at)) = replay.copies.get(&key.index).filter(|_| key.owner == Owner::META) {
+            let copy = self.holds(at, found).filter(|sent| sent.log == transaction);
+            return copy.and_then(|sent| sent.page).map_or(0, |(_, version)| version);
+        }
         let places = self.places.get(&key).map_or(&[][..], Vec::as_slice);
         let place = places[..places.partition_point(|&(log, _)| log <= reached)].last();
-        let page = place.and_then(|&(_, block)| self.holds(block, found)?.page);
+        let is_kept = |&&(_, block): &&(LogId, Block)| !replay.copies.contains_key(&block);
+        let page = place.filter(is_kept).and_then(|&(_, block)| self.holds(block, found)?.page);
         page.map_or(0, |(held, version)| if held == key { version } else { 0 })
     }
 
     /// What a mount finds on a drive that holds these versions. `leads_to` gives the metadata that leads to a file's data.
     pub fn after_cut(&self, leads_to: &dyn Fn(FileId) -> Vec<u32>, found: HeldVersions) -> FilesFound {
-        let reached = self.reached(found);
-        let lacks = |(&key, &version): (&PageKey, &u64)| self.version_of(key, reached, found) < version;
-        let mut all = FilesFound::default();
+        let (reached, replay) = (self.reached(found), self.replay(found));
+        let lacks = |(&key, &version): (&PageKey, &u64)| self.version_of(key, reached, &replay, found) < version;
+        let mut all = FilesFound { exposed_blocks: self.exposed(&replay, found), ..FilesFound::default() };
         for (&id, file) in &self.files {
             let metadata: BTreeSet<u32> = leads_to(id).into_iter().collect();
             let [of_promised, of_open] = [&file.promised, &file.open].map(|versions| {
@@ -323,6 +376,7 @@ mod tests {
             lost_bytes: lost * BLOCK_BYTES,
             rolled_back: files(rolled_back),
             rolled_back_bytes: rolled_back * BLOCK_BYTES,
+            exposed_blocks: 0,
         }
     }
 

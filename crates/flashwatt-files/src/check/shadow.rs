@@ -46,6 +46,11 @@ impl Shadow {
         }
     }
 
+    /// The version of a page; 0 for one that was never changed.
+    pub fn version(&self, key: PageKey) -> u64 {
+        self.pages.get(&key).copied().unwrap_or_default()
+    }
+
     /// Pages are sent to consecutive blocks.
     pub fn sent(&mut self, pages: &[PageKey], block: Block) {
         for (at, &key) in pages.iter().enumerate() {
@@ -60,11 +65,34 @@ impl Shadow {
         (block..block + blocks).for_each(|block| self.put(block, None));
     }
 
+    /// Blocks of a journal are sent: copies of pages of metadata with their versions, and others.
+    pub fn sent_journal(&mut self, transaction: u32, block: Block, copies: &[Option<(u32, u64)>]) {
+        for (at, copy) in copies.iter().enumerate() {
+            let copy = copy.map(|(index, version)| (PageKey::meta(index), version));
+            if let Some(kept) = &mut self.kept {
+                kept.sent_to_journal(block + at as u32, transaction, copy);
+            }
+            self.on_its_way(block + at as u32, None);
+        }
+    }
+
+    /// The superblock of a journal is sent: a mount begins with this transaction, or replays none.
+    pub fn sent_superblock(&mut self, block: Block, begins: Option<u32>) {
+        if let Some(kept) = &mut self.kept {
+            kept.sent_superblock(block, begins);
+        }
+        self.on_its_way(block, None);
+    }
+
     fn put(&mut self, block: Block, content: Option<Content>) {
-        self.blocks.insert(block, content);
         if let Some(kept) = &mut self.kept {
             kept.sent(block, content);
         }
+        self.on_its_way(block, content);
+    }
+
+    fn on_its_way(&mut self, block: Block, content: Option<Content>) {
+        self.blocks.insert(block, content);
         let under_way = self.writing.entry(block).or_default();
         *under_way += 1;
         if *under_way > 1 {

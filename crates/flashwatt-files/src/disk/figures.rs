@@ -17,17 +17,20 @@ pub enum WriteCause {
     Cleaning,
     /// The file system is unmounted at the end of the run.
     Unmount,
+    /// A journal commits a transaction.
+    Commit,
 }
 
 impl WriteCause {
     /// Every cause, in the order of reports.
-    pub const ALL: [WriteCause; 6] = [
+    pub const ALL: [WriteCause; 7] = [
         WriteCause::Sync,
         WriteCause::Direct,
         WriteCause::Background,
         WriteCause::Expired,
         WriteCause::Cleaning,
         WriteCause::Unmount,
+        WriteCause::Commit,
     ];
 
     /// The name in reports.
@@ -39,12 +42,13 @@ impl WriteCause {
             WriteCause::Expired => "expired",
             WriteCause::Cleaning => "cleaning",
             WriteCause::Unmount => "unmount",
+            WriteCause::Commit => "commit",
         }
     }
 
     /// Whether somebody waits for the write.
     pub fn is_waited_for(self) -> bool {
-        matches!(self, WriteCause::Sync | WriteCause::Direct)
+        matches!(self, WriteCause::Sync | WriteCause::Direct | WriteCause::Commit)
     }
 }
 

@@ -121,8 +121,9 @@ impl Ios {
         let io = self.number();
         if kind == RequestKind::Write {
             let sent = &mut self.ios[io.0 as usize];
-            (sent.writes, sent.is_written_back) = (block..block + blocks, process == 0);
-            self.written_back += u32::from(process == 0);
+            let is_written_back = process == 0 && !is_sync;
+            (sent.writes, sent.is_written_back) = (block..block + blocks, is_written_back);
+            self.written_back += u32::from(is_written_back);
         }
         if kind == RequestKind::Trim {
             self.trims.push((io, block..block + blocks));

@@ -1,7 +1,10 @@
 //! What a file system sees while it carries out an operation: the page cache, and the way to the disk.
 
+use std::ops::Range;
+
 use super::{Block, FileSystem, Owner, PageKey, Stop, Sync, Tried};
 use crate::cache::PageCache;
+use crate::check::Note;
 use crate::disk::{IoFigures, IoId, Ios, Kind, PageId, Ticket, WriteCause};
 use crate::operation::FileId;
 use flashwatt_base::units::Nanos;
@@ -61,6 +64,83 @@ impl Cx<'_> {
         if !self.is_instant {
             self.cache.remove(PageKey::meta(index));
         }
+    }
+
+    /// A page of metadata has changed in a transaction of a journal. As [`Self::dirty_meta`], but it is not written back until the
+    /// transaction lets it go. Returns whether this is the first change in the transaction.
+    #[inline]
+    pub fn hold_meta(&mut self, index: u32, transaction: u32) -> bool {
+        !self.is_instant && self.cache.hold(PageKey::meta(index), transaction)
+    }
+
+    /// The transaction that holds a page of metadata; 0: none.
+    pub fn holder(&self, index: u32) -> u32 {
+        self.cache.holder(PageKey::meta(index))
+    }
+
+    /// A transaction has ended: a page of metadata is dirty from now on, unless a later one holds it.
+    pub fn let_go_meta(&mut self, index: u32, transaction: u32) {
+        self.cache.let_go(PageKey::meta(index), transaction, self.now);
+    }
+
+    /// The version of a page of metadata in the second account; 0 without one.
+    pub fn meta_version(&self, index: u32) -> u64 {
+        self.cache.shadow.as_ref().map_or(0, |shadow| shadow.version(PageKey::meta(index)))
+    }
+
+    /// Whether a page of metadata is on the disk as it is in memory.
+    pub fn is_at_rest(&self, index: u32) -> bool {
+        let key = PageKey::meta(index);
+        self.cache.holder(key) == 0 && !self.cache.is_dirty(key) && self.cache.io_writing(key).is_none()
+    }
+
+    /// Sends consecutive blocks of a journal: copies of pages of metadata with their versions, and others.
+    pub fn write_journal(&mut self, transaction: u32, block: Block, copies: &[Option<(u32, u64)>]) -> Ticket {
+        let blocks = copies.len() as u32;
+        let io = self.ios.send(Kind::Write, block, blocks, self.process, self.cause.is_waited_for());
+        if let Some(shadow) = &mut self.cache.shadow {
+            shadow.sent_journal(transaction, block, copies);
+        }
+        (0..blocks).for_each(|_| self.figures.wrote(self.cause, true));
+        self.ios.ticket(io)
+    }
+
+    /// Sends the superblock of a journal: a mount begins with this transaction, or replays none.
+    pub fn write_journal_superblock(&mut self, block: Block, begins: Option<u32>) -> Ticket {
+        let io = self.ios.send(Kind::Write, block, 1, self.process, self.cause.is_waited_for());
+        if let Some(shadow) = &mut self.cache.shadow {
+            shadow.sent_superblock(block, begins);
+        }
+        self.figures.wrote(self.cause, true);
+        self.ios.ticket(io)
+    }
+
+    /// What the account of what a mount finds has to know of a journal.
+    pub fn note(&mut self, note: Note) {
+        self.cache.keep(|kept| kept.note(note));
+    }
+
+    /// Adds the requests that write pages of an owner.
+    pub fn requests_writing(&mut self, owner: Owner, pages: &Range<u32>, requests: &mut Vec<Ticket>) {
+        let mut ios = Vec::new();
+        self.cache.ios_writing(owner, pages.start, pages.end, &mut ios);
+        requests.extend(ios.into_iter().map(|io| self.ios.ticket(io)));
+    }
+
+    /// The dirty pages of an owner in a range that are not on their way to the disk already, in order.
+    pub fn resting_dirty_pages(&self, owner: Owner, pages: &Range<u32>) -> Vec<PageKey> {
+        let mut dirty = self.cache.dirty_pages_between(owner, pages.start, pages.end);
+        dirty.retain(|&key| self.cache.io_writing(key).is_none());
+        dirty
+    }
+
+    /// Calls with what is sent meanwhile sent by the file system's own process, for a cause.
+    pub fn on_own_account<R>(&mut self, cause: WriteCause, call: impl FnOnce(&mut Self) -> R) -> R {
+        let before = (self.process, self.cause);
+        (self.process, self.cause) = (0, cause);
+        let done = call(self);
+        (self.process, self.cause) = before;
+        done
     }
 
     /// Whether a page is dirty.
@@ -222,9 +302,15 @@ impl Cx<'_> {
 
     /// Makes durable what has been written, and waits for that.
     pub fn flush(&mut self) -> Ticket {
+        let flush = self.request_flush();
+        self.waits.push(flush.io);
+        flush
+    }
+
+    /// Makes durable what has been written.
+    pub fn request_flush(&mut self) -> Ticket {
         let (io, is_new) = self.ios.flush(self.process);
         self.figures.flushes += u64::from(is_new);
-        self.waits.push(io);
         self.ios.ticket(io)
     }
 

@@ -84,7 +84,17 @@ pub trait FileSystem: Send {
     fn prepare_write(&mut self, file: FileId, pages: Range<u32>, cx: &mut Cx) -> Tried<()>;
 
     /// A file has been written: its length is this now, and its inode has changed.
-    fn written(&mut self, file: FileId, bytes: u64, cx: &mut Cx);
+    fn written(&mut self, file: FileId, bytes: u64, cx: &mut Cx) -> Tried<()>;
+
+    /// Whether it wants to hear of reads ([`Self::accessed`]).
+    fn keeps_access_times(&self) -> bool {
+        false
+    }
+
+    /// A call has read a file.
+    fn accessed(&mut self, _file: FileId, _cx: &mut Cx) -> Tried<()> {
+        Ok(())
+    }
 
     /// Where a page of a file or of the metadata lies, and at most `longest` pages from it on that follow on the disk; none
     /// for a page that is nowhere (a hole, or not written out yet).

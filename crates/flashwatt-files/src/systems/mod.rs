@@ -21,6 +21,7 @@ registry! {
     /// Every file system that a configuration can name, the default first.
     REGISTRY: Registered =
         ext2,
+        ext3,
         lfs,
         nilfs2,
 }

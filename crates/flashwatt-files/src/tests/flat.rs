@@ -52,7 +52,9 @@ impl FileSystem for Flat {
         Ok(())
     }
 
-    fn written(&mut self, _: FileId, _: u64, _: &mut Cx) {}
+    fn written(&mut self, _: FileId, _: u64, _: &mut Cx) -> Tried<()> {
+        Ok(())
+    }
 
     fn map(&mut self, page: PageKey, longest: u32, _: &mut Cx) -> Tried<Option<Run>> {
         let PageKey { owner, index } = page;

@@ -57,7 +57,9 @@ impl FileSystem for Pointed {
         self.flat.prepare_write(file, pages, cx)
     }
 
-    fn written(&mut self, _: FileId, _: u64, _: &mut Cx) {}
+    fn written(&mut self, _: FileId, _: u64, _: &mut Cx) -> Tried<()> {
+        Ok(())
+    }
 
     fn map(&mut self, page: PageKey, longest: u32, cx: &mut Cx) -> Tried<Option<Run>> {
         self.flat.map(page, longest, cx)

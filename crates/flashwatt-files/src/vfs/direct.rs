@@ -28,12 +28,15 @@ impl Vfs {
         let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
         if !doing.is_under_way {
             self.change_direct(doing, &pages, caller)?;
+            let direct_end = self.direct_ends.entry(file).or_default();
+            *direct_end = pages.end.max(*direct_end);
             self.write_pages(Owner::of(file), &pages, caller)?;
             doing.is_under_way = true;
             return Err(Stop::Wait);
         }
+        let moved = doing.call_end(end - offset);
+        self.resize(file, bytes.max(offset + moved), caller)?;
         doing.end_call(end - offset);
-        self.resize(file, bytes.max(offset + doing.moved), caller);
         Ok(offset + doing.moved >= end)
     }
 

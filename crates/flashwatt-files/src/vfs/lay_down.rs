@@ -71,10 +71,7 @@ impl Vfs {
         if pages > 0 {
             self.instantly(|system, cx| system.prepare_write(file, 0..pages, cx))?;
         }
-        self.instantly(|system, cx| {
-            system.written(file, bytes, cx);
-            Ok(())
-        })?;
+        self.instantly(|system, cx| system.written(file, bytes, cx))?;
         self.bytes[file.idx()] = bytes;
         self.system.closed(file);
         Ok(())

@@ -6,6 +6,7 @@ mod flusher;
 mod lay_down;
 mod restarts;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub use aged::{History, age};
@@ -96,6 +97,8 @@ pub struct Vfs {
     bytes: Vec<u64>,
     /// Directories of files.
     dirs: Vec<DirId>,
+    /// By file that was written past the cache: the page behind those. Such a write may have ended at the disk, and not changed the length yet.
+    direct_ends: BTreeMap<FileId, u32>,
     /// Pages of the request that ends.
     arrived: Vec<PageId>,
     /// What the present caller waits for.
@@ -124,6 +127,7 @@ impl Vfs {
             settings,
             bytes: Vec::new(),
             dirs: Vec::new(),
+            direct_ends: BTreeMap::new(),
             arrived: Vec::new(),
             waits: Vec::new(),
             wants_work: false,
@@ -240,7 +244,9 @@ impl Vfs {
             cx.wait()?;
             system.remove(file, cx)
         })?;
-        (0..bytes.div_ceil(BLOCK_BYTES)).for_each(|page| self.cache.remove(PageKey::new(owner, page as u32)));
+        let direct_end = self.direct_ends.remove(&file).unwrap_or_default();
+        let end = (bytes.div_ceil(BLOCK_BYTES) as u32).max(direct_end);
+        (0..end).for_each(|page| self.cache.remove(PageKey::new(owner, page)));
         // A write that found the disk full has left pages behind the end of the file.
         self.cache.dirty_pages(owner).into_iter().for_each(|key| self.cache.remove(key));
         self.bytes[file.idx()] = NO_FILE;
@@ -395,16 +401,17 @@ impl Vfs {
             self.read_part(owner, pages.end - 1, call.end < page_end(pages.end - 1, bytes), caller)?;
         }
         self.change(file, pages, restarts, caller)?;
-        self.resize(file, bytes.max(call.end), caller);
-        Ok(())
+        self.resize(file, bytes.max(call.end), caller)
     }
 
     /// A file has been written, and has this length now.
-    fn resize(&mut self, file: FileId, bytes: u64, caller: Caller) {
-        let before = std::mem::replace(&mut self.bytes[file.idx()], bytes);
+    fn resize(&mut self, file: FileId, bytes: u64, caller: Caller) -> Tried<()> {
         let written = |system: &mut dyn FileSystem, cx: &mut Cx| system.written(file, bytes, cx);
         // A length leads to data; a time does not.
-        if bytes > before { self.with_file(file, caller, written) } else { self.with(caller, written) }
+        let is_longer = bytes > self.bytes[file.idx()];
+        if is_longer { self.with_file(file, caller, written) } else { self.with(caller, written) }?;
+        self.bytes[file.idx()] = bytes;
+        Ok(())
     }
 
     /// Pages of a file get places, and change. Page by page, as each gets its place: one that has a place and no content would show what

@@ -122,7 +122,7 @@ impl FilesReport {
             operations: operations(&figures.flows, workload.seconds(), energy_j),
             flows: flows.map(|(flow, figures)| FlowReport::new(&flow.name, figures)).collect(),
             cache: cache(io),
-            written: WriteCause::ALL.iter().map(|&cause| written(io, cause)).collect(),
+            written: WriteCause::ALL.iter().filter(|cause| is_listed(io, **cause)).map(|&cause| written(io, cause)).collect(),
             metadata_fraction: ratio(metadata as f64, (data + metadata) as f64),
             flushes: io.flushes,
         }
@@ -171,6 +171,11 @@ fn cache(io: &IoFigures) -> CacheReport {
         cleaning_reads: io.cleaning_reads,
         throttled_s: io.throttled_ns as f64 / 1e9,
     }
+}
+
+/// Whether a cause has a line: commits only where there is a journal.
+fn is_listed(io: &IoFigures, cause: WriteCause) -> bool {
+    cause != WriteCause::Commit || io.written[cause as usize] != [0, 0]
 }
 
 fn written(io: &IoFigures, cause: WriteCause) -> WrittenReport {

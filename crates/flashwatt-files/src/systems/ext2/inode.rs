@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::few::Few;
 use super::windows::Reservation;
 use crate::system::{Block, Run};
-use flashwatt_base::units::Nanos;
 
 /// Pages that an inode leads to without an indirect block.
 const DIRECT: u32 = 12;
@@ -15,8 +14,6 @@ const ADDRESSES: u32 = 1024;
 pub const PAGES_MAX: u64 = 12 + 1024 + 1024 * 1024 + 1024 * 1024 * 1024;
 /// Most indirect blocks that lead to a page.
 pub const NODES_MAX: usize = 3;
-/// Times of ext2 are whole seconds.
-const SECOND_NS: Nanos = 1_000_000_000;
 
 /// An indirect block of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -91,8 +88,8 @@ pub struct Inode {
     /// The directory that it has an entry in, and the block of that directory.
     pub dir: u32,
     pub slot: u32,
-    /// The second of its last change.
-    second: u32,
+    /// When it was changed last, in steps of time.
+    step: u32,
     /// Its length in bytes.
     bytes: u64,
     /// The blocks that it has for itself while it is written.
@@ -110,12 +107,11 @@ impl Inode {
         Inode { number, dir, slot, ..Inode::default() }
     }
 
-    /// The file has been written at a time in ns. Says whether its length has changed, and whether the second of its last change has.
+    /// The file has been written in a step of time. Says whether its length has changed, and whether the step of its last change has.
     #[inline]
-    pub fn written(&mut self, bytes: u64, now: Nanos) -> [bool; 2] {
-        let second = (now / SECOND_NS) as u32;
-        let changed = [self.bytes != bytes, self.second != second];
-        (self.bytes, self.second) = (bytes, second);
+    pub fn written(&mut self, bytes: u64, step: u32) -> [bool; 2] {
+        let changed = [self.bytes != bytes, self.step != step];
+        (self.bytes, self.step) = (bytes, step);
         changed
     }
 
@@ -344,11 +340,11 @@ mod tests {
     }
 
     #[test]
-    fn an_inode_changes_with_its_length_and_once_a_second() {
+    fn an_inode_changes_with_its_length_and_once_a_step() {
         let mut inode = Inode::default();
-        assert_eq!(inode.written(4096, 10), [true, false]);
-        assert_eq!(inode.written(4096, SECOND_NS - 1), [false, false]);
-        assert_eq!(inode.written(4096, SECOND_NS), [false, true]);
-        assert_eq!(inode.written(8192, 2 * SECOND_NS), [true, true]);
+        assert_eq!(inode.written(4096, 0), [true, false]);
+        assert_eq!(inode.written(4096, 0), [false, false]);
+        assert_eq!(inode.written(4096, 1), [false, true]);
+        assert_eq!(inode.written(8192, 2), [true, true]);
     }
 }

@@ -24,6 +24,7 @@ mod dirs;
 mod few;
 mod geometry;
 mod inode;
+mod journal;
 mod operations;
 mod pages;
 #[cfg(test)]
@@ -38,25 +39,53 @@ use changes::Changes;
 use dirs::{Dir, Spread};
 use geometry::{FIRST_INODES, Geometry};
 use inode::Inode;
+use journal::{BLOCKS_MAX, BLOCKS_MIN, Journal, JournalSettings, lay_down, usual_blocks};
 
 use super::{Recipe, Registered};
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{BLOCK_BYTES, Block, Cx, FileSystem, PageKey, Stop, Tried};
+use crate::system::{BLOCK_BYTES, Block, Cx, PageKey, Stop, Tried};
 use flashwatt_base::error::Fault;
 use flashwatt_base::registry::{Param, Parameters};
+use flashwatt_base::units::Nanos;
 
 /// The registry line.
 pub const ENTRY: Registered = Registered {
     name: "ext2",
     doc: "files in place, in groups of blocks with bitmaps and inode tables (Linux 6.1, mke2fs)",
-    params: &[
-        whole("bytes_per_inode", PER_INODE, 0.0, 67_108_864.0),
-        Param { name: "reserved_percent", doc: RESERVED, default: 5.0, min: 0.0, max: 50.0, integer: false },
-        whole("reservation_blocks", WINDOW, 8.0, 1027.0),
-        whole("discard", "tell the drive of blocks that are freed? (0 or 1)", 0.0, 1.0),
-    ],
-    build: Recipe { make },
+    params: &[OF_LAYOUT[0], OF_LAYOUT[1], OF_LAYOUT[2], OF_LAYOUT[3]],
+    build: Recipe { make: |parameters, disk_bytes| Ok(Box::new(new("ext2", parameters, disk_bytes)?)) },
 };
+
+/// The registry line of the same with a journal.
+pub const EXT3: Registered = Registered {
+    name: "ext3",
+    doc: "ext2 with a journal of its metadata, data before it (ordered mode; Linux 6.1, mke2fs -j)",
+    params: &[
+        OF_LAYOUT[0],
+        OF_LAYOUT[1],
+        OF_LAYOUT[2],
+        OF_LAYOUT[3],
+        whole("journal_bytes", JOURNAL, 0.0, BLOCKS_MAX as f64 * BLOCK_BYTES as f64),
+        Param { name: "commit_interval_s", doc: INTERVAL, default: 5.0, min: 0.001, max: 1e5, integer: false },
+        whole("barrier", "flush before and after a commit block? (0 or 1)", 1.0, 1.0),
+        whole("order_overwrites", OVERWRITES, 0.0, 1.0),
+        Param { name: "time_step_ms", doc: STEP, default: 4.0, min: 1.0, max: 1000.0, integer: false },
+    ],
+    build: Recipe { make: |parameters, disk_bytes| Ok(Box::new(with_journal(parameters, disk_bytes)?)) },
+};
+
+/// The parameters of both.
+const OF_LAYOUT: [Param; 4] = [
+    whole("bytes_per_inode", PER_INODE, 0.0, 67_108_864.0),
+    Param { name: "reserved_percent", doc: RESERVED, default: 5.0, min: 0.0, max: 50.0, integer: false },
+    whole("reservation_blocks", WINDOW, 8.0, 1027.0),
+    whole("discard", "tell the drive of blocks that are freed? (0 or 1)", 0.0, 1.0),
+];
+
+const JOURNAL: &str = "bytes of the journal, from 4194304; a multiple of 4096; 0: as mke2fs, by the size of the disk";
+const INTERVAL: &str = "time in s after its first change at which a transaction is committed";
+const OVERWRITES: &str = "does data that is written over go before the commit (1, Linux 2.6), or new data alone (0, Linux 6.1)?";
+const STEP: &str = "ms in which times of files count: 4 with 250 ticks a second (Linux 6.1), 1000 for whole seconds (Linux 2.6)";
 
 const PER_INODE: &str = "bytes of the disk for each inode, from 4096; 0: as mke2fs, 16384 for most disks";
 const RESERVED: &str = "per cent of the blocks that applications do not get";
@@ -69,20 +98,55 @@ const fn whole(name: &'static str, doc: &'static str, default: f64, max: f64) ->
 /// Least bytes for an inode: a group has as many inodes as blocks. For more of them mke2fs makes groups smaller.
 const BYTES_PER_INODE_MIN: u64 = BLOCK_BYTES;
 
-fn make(parameters: &Parameters, disk_bytes: u64) -> Result<Box<dyn FileSystem>, Box<Fault>> {
+fn new(name: &str, parameters: &Parameters, disk_bytes: u64) -> Result<Ext2, Box<Fault>> {
     let per_inode = Some(parameters.count("bytes_per_inode")).filter(|&bytes| bytes > 0);
     if let Some(bytes) = per_inode.filter(|&bytes| bytes < BYTES_PER_INODE_MIN) {
-        let fault = Fault::key("workload.files.system.ext2.bytes_per_inode", "too few bytes for an inode");
+        let fault =
+            Fault::key(format!("workload.files.system.{name}.bytes_per_inode"), "too few bytes for an inode");
         return Err(Box::new(fault.found(bytes).expected("0, or 4096 to 67108864")));
     }
     let geometry = Geometry::new(disk_bytes, per_inode).ok_or_else(|| {
         let fault = Fault::key("workload.files.system", "the drive does not take this file system");
         let expected = "room for the inode tables and some blocks, and at most 16 TiB";
-        Box::new(fault.found(format!("ext2 on {disk_bytes} bytes")).expected(expected))
+        Box::new(fault.found(format!("{name} on {disk_bytes} bytes")).expected(expected))
     })?;
-    Ok(Box::new(Ext2::new(geometry, parameters)))
+    Ok(Ext2::new(geometry, parameters))
 }
 
+/// Less of the free blocks than this part of them goes to the journal, as with mke2fs.
+const JOURNAL_PART: u64 = 2;
+
+fn with_journal(parameters: &Parameters, disk_bytes: u64) -> Result<Ext2, Box<Fault>> {
+    let mut system = new("ext3", parameters, disk_bytes)?;
+    let key = "workload.files.system.ext3.journal_bytes";
+    let bytes = parameters.count("journal_bytes");
+    let least = u64::from(BLOCKS_MIN) * BLOCK_BYTES;
+    if bytes != 0 && (bytes < least || !bytes.is_multiple_of(BLOCK_BYTES)) {
+        let fault = Fault::key(key, "no length of a journal");
+        return Err(Box::new(fault.found(bytes).expected(format!("0, or a multiple of 4096 from {least} on"))));
+    }
+    let asked = (bytes / BLOCK_BYTES) as u32;
+    let blocks = if asked > 0 { Some(asked) } else { usual_blocks(system.geometry.blocks) };
+    let free = system.blocks.bitmap.free();
+    let Some(blocks) = blocks.filter(|&blocks| u64::from(blocks) <= free / JOURNAL_PART) else {
+        let fault = Fault::key(key, "the disk has no room for the journal");
+        let found = blocks.map_or("none".into(), |blocks| format!("{} bytes", u64::from(blocks) * BLOCK_BYTES));
+        let expected = format!("at most half of the {free} free blocks of the disk, which has 2048 or more");
+        return Err(Box::new(fault.found(format!("{found} on {disk_bytes} bytes")).expected(expected)));
+    };
+    let settings = JournalSettings {
+        commit_ns: (parameters.number("commit_interval_s") * 1e9) as Nanos,
+        has_barriers: parameters.is_on("barrier"),
+        orders_overwrites: parameters.is_on("order_overwrites"),
+    };
+    let (runs, nodes) = lay_down(blocks, system.geometry.blocks, &mut system.blocks.bitmap);
+    system.journal = Some(Box::new(Journal::new(&runs, nodes, settings)));
+    system.time_step_ns = parameters.ms("time_step_ms");
+    Ok(system)
+}
+
+/// Times of ext2 are whole seconds.
+const SECOND_NS: Nanos = 1_000_000_000;
 /// The inode of the root, from 0.
 const ROOT_INODE: u32 = 1;
 
@@ -95,6 +159,10 @@ struct Ext2 {
     dirs: Vec<Dir>,
     files: Vec<Option<Inode>>,
     changes: Changes,
+    /// What makes ext3 of it.
+    journal: Option<Box<Journal>>,
+    /// Times of files are multiples of it in ns.
+    time_step_ns: Nanos,
     reserved: u64,
     window_blocks: u32,
     discards: bool,
@@ -123,6 +191,8 @@ impl Ext2 {
             blocks: Blocks::new(&geometry),
             spread: Spread::new(&geometry),
             changes: Changes::new(geometry.inodes()),
+            journal: None,
+            time_step_ns: SECOND_NS,
             geometry,
             inodes,
             dirs: vec![Dir::root(root)],
@@ -162,9 +232,29 @@ impl Ext2 {
 
     /// An inode changes. Its block is in memory. `is_data`: the change is needed to find its data.
     fn change_inode(&mut self, inode: u32, is_data: bool, cx: &mut Cx) {
-        if !cx.is_instant() {
+        if cx.is_instant() {
+            return;
+        }
+        if self.journal.is_none() {
             self.changes.add(inode, is_data);
-            cx.dirty_meta(self.geometry.inode_block(inode));
+        }
+        self.dirty(self.geometry.inode_block(inode), cx);
+    }
+
+    /// A block of metadata changes. It is in memory, or its whole content is new.
+    #[inline]
+    fn dirty(&mut self, block: Block, cx: &mut Cx) {
+        match &mut self.journal {
+            None => cx.dirty_meta(block),
+            Some(journal) => journal.change(block, cx),
+        }
+    }
+
+    /// The inode of a file has changed: its next fsync has something to wait for.
+    #[inline]
+    fn touch(&mut self, who: Who, is_data: bool, cx: &Cx) {
+        if let (Some(journal), Who::File(file)) = (&mut self.journal, who) {
+            journal.touch(file, is_data, cx);
         }
     }
 
@@ -181,8 +271,8 @@ impl Ext2 {
     fn take_inode(&mut self, inode: u32, cx: &mut Cx) {
         let group = self.geometry.group_of_inode(inode);
         self.inodes.take(inode..inode + 1);
-        cx.dirty_meta(self.geometry.inode_bitmap(group));
-        cx.dirty_meta(self.geometry.descriptor(group));
+        self.dirty(self.geometry.inode_bitmap(group), cx);
+        self.dirty(self.geometry.descriptor(group), cx);
         self.change_inode(inode, true, cx);
     }
 
@@ -236,7 +326,7 @@ impl Ext2 {
     }
 
     fn change_dir(&mut self, dir: DirId, slot: u32, cx: &mut Cx) {
-        cx.dirty_meta(self.dir_block(dir, slot));
+        self.dirty(self.dir_block(dir, slot), cx);
         self.change_inode(self.dirs[dir.idx()].inode.number, false, cx);
     }
 }

@@ -5,22 +5,27 @@ use std::ops::Range;
 use super::dirs::{Dir, Place, group_of_file};
 use super::geometry::GROUP_BLOCKS;
 use super::inode::{Inode, PAGES_MAX, path};
+use super::journal::CREDITS;
 use super::pages::Touched;
 use super::{Ext2, ROOT_INODE, Who};
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{Block, Cx, FileSystem, PageKey, Run, Stop, Sync, Tried, Usage};
+use crate::system::{Block, Cx, FileSystem, Mounts, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 use flashwatt_base::rng::splitmix64;
 
 /// The block of the superblock.
 const SUPERBLOCK: Block = 0;
+/// Stages of an unmount: the journal has been emptied, and the superblock has been sent.
+const JOURNAL_EMPTIED: u32 = 10;
+const SUPERBLOCK_SENT: u32 = 11;
 
 impl FileSystem for Ext2 {
     fn usage(&self) -> Usage {
         let blocks = u64::from(self.geometry.blocks);
         Usage {
             blocks,
-            free_blocks: self.blocks.bitmap.free(),
-            overhead_blocks: blocks - self.geometry.free_blocks(),
+            free_blocks: self.blocks.bitmap.free() + self.journal.as_ref().map_or(0, |journal| journal.freed_blocks()),
+            overhead_blocks: blocks - self.geometry.free_blocks()
+                + self.journal.as_ref().map_or(0, |journal| journal.blocks()),
             inodes: Some(u64::from(self.geometry.inodes())),
             free_inodes: Some(self.inodes.free()),
         }
@@ -38,6 +43,7 @@ impl FileSystem for Ext2 {
         if self.available() == 0 {
             return Err(Stop::Failed(OpError::NoSpace));
         }
+        self.admit(2 * CREDITS, cx)?;
         let slot = self.place_entry(parent, cx)?;
         let places = self.dirs.len().max(dir.idx() + 1);
         self.dirs.resize_with(places, Dir::default);
@@ -46,7 +52,7 @@ impl FileSystem for Ext2 {
         self.take_inode(number, cx);
         self.spread.dir_made(group);
         self.enter(parent, slot, cx);
-        cx.dirty_meta(self.dir_block(dir, 0));
+        self.dirty(self.dir_block(dir, 0), cx);
         Ok(())
     }
 
@@ -56,7 +62,9 @@ impl FileSystem for Ext2 {
         let group = group.ok_or(Stop::Failed(OpError::NoSpace))?;
         let number = self.free_inode(group, cx)?;
         let slot = self.place_entry(dir, cx)?;
+        self.admit(CREDITS, cx)?;
         self.take_inode(number, cx);
+        self.touch(Who::File(file), true, cx);
         self.spread.file_made(group);
         self.enter(dir, slot, cx);
         if self.files.len() <= file.idx() {
@@ -84,18 +92,22 @@ impl FileSystem for Ext2 {
         let inode = self.inode(Who::File(file))?;
         let (number, dir, slot) = (inode.number, DirId(inode.dir), inode.slot);
         let group = self.geometry.group_of_inode(number);
-        self.read_to_free(inode, cx)?;
+        let to_free = self.read_to_free(inode, cx)?;
         Self::read(self.geometry.inode_bitmap(group), cx)?;
         self.read_inode(number, cx)?;
         self.find_entry(dir, slot, cx)?;
+        let is_divided = self.admit_removal(to_free, cx)?;
         let Some(mut inode) = self.files[file.idx()].take() else { return Ok(()) };
         self.blocks.close(&mut inode.own);
-        self.free_blocks(&inode, cx);
+        self.free_blocks(&inode, is_divided, cx);
         self.inodes.give(number..number + 1);
-        cx.dirty_meta(self.geometry.inode_bitmap(group));
-        cx.dirty_meta(self.geometry.descriptor(group));
-        cx.dirty_meta(self.geometry.inode_block(number));
-        self.changes.written(number);
+        self.dirty(self.geometry.inode_bitmap(group), cx);
+        self.dirty(self.geometry.descriptor(group), cx);
+        self.dirty(self.geometry.inode_block(number), cx);
+        match &mut self.journal {
+            None => self.changes.written(number),
+            Some(journal) => journal.change(SUPERBLOCK, cx), // the list of orphans begins there
+        }
         self.dirs[dir.idx()].remove(slot);
         self.change_dir(dir, slot, cx);
         Ok(())
@@ -107,16 +119,23 @@ impl FileSystem for Ext2 {
             return Err(Stop::Failed(OpError::TooLong));
         }
         self.read_inode(number, cx)?;
-        self.allocate_all(Who::File(file), pages, cx)
+        self.allocate_all(Who::File(file), pages.clone(), cx)?;
+        if let Some(journal) = &mut self.journal {
+            journal.overwritten(file, &pages, cx);
+        }
+        Ok(())
     }
 
-    fn written(&mut self, file: FileId, bytes: u64, cx: &mut Cx) {
-        let now = cx.now;
-        let Ok(inode) = self.inode_mut(Who::File(file)) else { return };
-        let (number, [is_longer, is_later]) = (inode.number, inode.written(bytes, now));
+    fn written(&mut self, file: FileId, bytes: u64, cx: &mut Cx) -> Tried<()> {
+        self.admit(CREDITS, cx)?;
+        let step = (cx.now / self.time_step_ns) as u32;
+        let Ok(inode) = self.inode_mut(Who::File(file)) else { return Ok(()) };
+        let (number, [is_longer, is_later]) = (inode.number, inode.written(bytes, step));
         if is_longer || is_later {
             self.change_inode(number, is_longer, cx);
+            self.touch(Who::File(file), is_longer, cx);
         }
+        Ok(())
     }
 
     fn map(&mut self, page: PageKey, longest: u32, cx: &mut Cx) -> Tried<Option<Run>> {
@@ -140,6 +159,9 @@ impl FileSystem for Ext2 {
             cx.write_file(self, file, sync)?;
             *stage = 1;
             cx.wait()?;
+        }
+        if self.journal.is_some() {
+            return self.commit_file(file, sync, stage, cx);
         }
         if *stage == 1 {
             cx.write_meta(self.inode(Who::File(file))?.node_blocks().map(|block| (block, block)))?;
@@ -169,17 +191,29 @@ impl FileSystem for Ext2 {
     }
 
     fn sync(&mut self, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
-        if *stage == 0 {
+        if self.journal.is_some() && *stage < JOURNAL_EMPTIED {
+            self.empty_journal(stage, cx)?;
+            *stage = JOURNAL_EMPTIED;
+        }
+        if *stage == 0 || *stage == JOURNAL_EMPTIED {
             cx.dirty_meta(SUPERBLOCK);
             cx.write_meta([(SUPERBLOCK, SUPERBLOCK)])?;
-            *stage = 1;
+            *stage = SUPERBLOCK_SENT;
             cx.wait()?;
         }
-        if *stage == 1 {
-            *stage = 2;
+        if *stage == SUPERBLOCK_SENT {
+            *stage += 1;
             cx.flush();
         }
         cx.wait()
+    }
+
+    fn work(&mut self, cx: &mut Cx) -> Tried<Work> {
+        self.journal_work(cx)
+    }
+
+    fn mounts(&self) -> Mounts {
+        if self.journal.is_some() { Mounts::Journal } else { Mounts::InPlace }
     }
 
     fn leads_to(&self, file: FileId) -> Vec<u32> {
@@ -200,7 +234,9 @@ impl Ext2 {
     /// Where a dirty page goes. What inodes have changed to goes with their block.
     fn place(&mut self, key: PageKey) -> Option<Block> {
         let Some(file) = key.owner.file() else {
-            if let Some(inode) = self.geometry.first_inode(key.index) {
+            if self.journal.is_none()
+                && let Some(inode) = self.geometry.first_inode(key.index)
+            {
                 self.changes.block_written(inode);
             }
             return Some(key.index);
@@ -210,21 +246,52 @@ impl Ext2 {
         Some(run?.block)
     }
 
-    /// Reads the indirect blocks of a file, and the bitmaps of its groups.
-    fn read_to_free(&self, inode: &Inode, cx: &mut Cx) -> Tried<()> {
+    /// Reads the indirect blocks of a file, and the bitmaps of its groups. Returns how many they are at most.
+    fn read_to_free(&self, inode: &Inode, cx: &mut Cx) -> Tried<[u32; 2]> {
         inode.node_blocks().try_for_each(|block| Self::read(block, cx))?;
         let mut last = None;
+        let mut groups = 0;
         for block in inode.runs().map(|run| run.block).chain(inode.node_blocks()) {
             let group = block / GROUP_BLOCKS;
             if last.replace(group) != Some(group) {
                 Self::read(self.geometry.block_bitmap(group), cx)?;
+                groups += 1;
             }
         }
-        Ok(())
+        Ok([groups, inode.node_blocks().count() as u32])
+    }
+
+    /// There is room for a removal that changes this number of blocks and frees blocks of metadata. Returns whether it is too large for one
+    /// transaction: then its blocks are freed in pieces.
+    fn admit_removal(&mut self, [groups, nodes]: [u32; 2], cx: &mut Cx) -> Tried<bool> {
+        let Some(journal) = &self.journal else { return Ok(false) };
+        let blocks = CREDITS + 2 * groups + nodes.div_ceil(1000);
+        let is_divided = blocks > journal.most_at_once() && !cx.is_instant();
+        self.admit(if is_divided { CREDITS } else { blocks }, cx)?;
+        Ok(is_divided)
+    }
+
+    /// The stages of an fsync behind the data: the commit of what has changed, or a flush where that has been committed.
+    fn commit_file(&mut self, file: FileId, sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let needed = journal.needed_by(file, sync.data_only);
+        if *stage == 1 {
+            let flushes = journal.needs_flush(needed);
+            *stage = if flushes { 3 } else { 2 };
+        }
+        if *stage <= 3 {
+            self.reach_commit(needed, cx)?;
+            if *stage == 3 {
+                cx.flush();
+            }
+            *stage = 4;
+        }
+        cx.wait()
     }
 
     /// Frees the blocks of a file, whose bitmaps are in memory.
-    fn free_blocks(&mut self, inode: &Inode, cx: &mut Cx) {
+    /// `is_divided`: in pieces, and not now.
+    fn free_blocks(&mut self, inode: &Inode, is_divided: bool, cx: &mut Cx) {
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.extend(inode.runs().map(|run| run.block..run.block + run.pages));
         ranges.extend(inode.node_blocks().map(|block| block..block + 1));
@@ -232,14 +299,34 @@ impl Ext2 {
         let mut touched = Touched::default();
         for blocks in ranges.chunk_by(|before, after| before.end == after.start) {
             let (start, end) = (blocks[0].start, blocks[blocks.len() - 1].end);
-            self.blocks.bitmap.give(start..end);
-            self.change_group(start / GROUP_BLOCKS, &mut touched, cx);
-            if self.discards {
-                cx.trim(start, end - start);
+            if !is_divided {
+                self.free_range(start..end, &mut touched, cx);
+            } else if let Some(journal) = &mut self.journal {
+                journal.add_orphan(start..end, cx);
+                cx.start_work();
             }
         }
         ranges.clear();
         self.ranges = ranges;
-        inode.node_blocks().for_each(|block| cx.forget_meta(block));
+        for block in inode.node_blocks() {
+            match self.journal.as_mut().filter(|_| !cx.is_instant()) {
+                None => cx.forget_meta(block),
+                Some(journal) => journal.revoke(block, cx),
+            }
+        }
+    }
+
+    /// Frees blocks of a group, whose bitmap is in memory.
+    pub(super) fn free_range(&mut self, blocks: Range<Block>, touched: &mut Touched, cx: &mut Cx) {
+        self.change_group(blocks.start / GROUP_BLOCKS, touched, cx);
+        if let Some(journal) = self.journal.as_mut().filter(|_| !cx.is_instant()) {
+            journal.free(blocks, cx);
+            return;
+        }
+        let (start, count) = (blocks.start, blocks.end - blocks.start);
+        self.blocks.bitmap.give(blocks);
+        if self.discards {
+            cx.trim(start, count);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::blocks::Want;
 use super::geometry::GROUP_BLOCKS;
 use super::inode::{Inode, NODES_MAX, Node, has_the_same_leaf, path};
+use super::journal::CREDITS;
 use super::windows::Reservation;
 use super::{Ext2, Who};
 use crate::operation::OpError;
@@ -60,10 +61,14 @@ impl Ext2 {
         if needed == 0 {
             return Ok(());
         }
-        if needed > self.available() {
-            return Err(Stop::Failed(OpError::NoSpace));
+        while needed > self.available() {
+            if !self.wait_for_freed(cx)? {
+                return Err(Stop::Failed(OpError::NoSpace));
+            }
         }
+        self.admit(CREDITS, cx)?;
         self.change_inode(number, true, cx);
+        self.touch(who, true, cx);
         let mut touched = Touched::default();
         let mut page = pages.start;
         while page < pages.end {
@@ -73,14 +78,14 @@ impl Ext2 {
             }
             // If one has to wait, those before it keep their blocks: the next try goes on from there.
             self.allocate(who, page, &mut touched, cx)?;
-            page = self.allocate_following(who, page + 1, pages.end)?;
+            page = self.allocate_following(who, page + 1, pages.end, cx)?;
         }
         Ok(())
     }
 
     /// Pages behind one that got a block now get the blocks behind that one, as far as these are free in the file's window, and as no
     /// other indirect block leads to them. Returns the page behind them.
-    fn allocate_following(&mut self, who: Who, page: u32, end: u32) -> Tried<u32> {
+    fn allocate_following(&mut self, who: Who, page: u32, end: u32, cx: &mut Cx) -> Tried<u32> {
         let Who::File(file) = who else { return Ok(page) };
         let Some(inode) = self.files[file.idx()].as_mut() else { return Ok(page) };
         if page == end || !has_the_same_leaf(page - 1, page) || inode.run(page).is_some() {
@@ -92,6 +97,9 @@ impl Ext2 {
         if count > 0 {
             inode.add(page, first, count);
             inode.allocated(page + count - 1, first + count - 1);
+            if let Some(journal) = &mut self.journal {
+                journal.allocated(file, page, first..first + count, cx);
+            }
         }
         Ok(page + count)
     }
@@ -103,21 +111,26 @@ impl Ext2 {
         let mut there =
             path(page).filter_map(|node| inode.node(node)).filter(|&block| touched.addresses != Some(block));
         there.try_for_each(|block| Self::read(block, cx))?;
+        drop(there);
         let (way, mut own) = (Way::new(inode, page), inode.own);
+        self.admit(CREDITS, cx)?;
         let got = self.take_blocks(goal, way.count + 1, &mut own, touched, cx)?;
         let (nodes, block) = (&got[..way.count], got[way.count]);
         for &addresses in nodes.iter().chain(&way.parent) {
             if touched.addresses != Some(addresses) {
-                cx.dirty_meta(addresses);
+                self.dirty(addresses, cx);
             }
         }
         touched.addresses = nodes.last().copied().or(way.parent);
         let inode = self.inode_mut(who)?;
         way.missing.iter().zip(nodes).for_each(|(&node, &block)| inode.add_node(node, block));
         inode.add(page, block, 1);
-        if matches!(who, Who::File(_)) {
+        if let Who::File(file) = who {
             inode.own = own;
             inode.allocated(page, block);
+            if let Some(journal) = &mut self.journal {
+                journal.allocated(file, page, block..block + 1, cx);
+            }
         }
         Ok(())
     }
@@ -163,10 +176,10 @@ impl Ext2 {
     }
 
     /// Blocks of a group have been taken or given back.
-    pub(super) fn change_group(&self, group: u32, touched: &mut Touched, cx: &mut Cx) {
+    pub(super) fn change_group(&mut self, group: u32, touched: &mut Touched, cx: &mut Cx) {
         if touched.group != Some(group) {
-            cx.dirty_meta(self.geometry.block_bitmap(group));
-            cx.dirty_meta(self.geometry.descriptor(group));
+            self.dirty(self.geometry.block_bitmap(group), cx);
+            self.dirty(self.geometry.descriptor(group), cx);
             touched.group = Some(group);
         }
     }

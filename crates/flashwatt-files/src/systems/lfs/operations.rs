@@ -191,9 +191,10 @@ impl FileSystem for Lfs {
         Ok(())
     }
 
-    fn written(&mut self, file: FileId, _bytes: u64, cx: &mut Cx) {
+    fn written(&mut self, file: FileId, _bytes: u64, cx: &mut Cx) -> Tried<()> {
         cx.dirty_meta(self.tree.inode_block(file).index());
         self.note_change(file, cx);
+        Ok(())
     }
 
     fn map(&mut self, page: PageKey, longest: u32, cx: &mut Cx) -> Tried<Option<Run>> {

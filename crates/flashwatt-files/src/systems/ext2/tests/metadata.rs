@@ -38,11 +38,7 @@ impl Rig {
         self.run(|system, cx| system.prepare_write(FileId(file), pages.clone(), cx)).expect("room");
         let (now, owner) = (self.now, Owner::of(FileId(file)));
         pages.for_each(|page| self.cache.dirty(PageKey::new(owner, page), now));
-        self.run(|system, cx| {
-            system.written(FileId(file), bytes, cx);
-            Ok(())
-        })
-        .expect("nothing waits");
+        self.run(|system, cx| system.written(FileId(file), bytes, cx)).expect("nothing waits");
     }
 
     fn fsync(&mut self, file: u32) -> Vec<(RequestKind, u32, u32)> {

@@ -3,6 +3,7 @@
 mod against_linux;
 mod against_mke2fs;
 mod allocation;
+mod journal;
 mod metadata;
 mod random;
 
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::geometry::Geometry;
-use super::{ENTRY, Ext2};
+use super::{ENTRY, EXT3, Ext2, with_journal};
+use crate::systems::Registered;
 use crate::cache::PageCache;
 use crate::disk::{IoFigures, IoId, Ios, WriteCause};
 use crate::operation::{DirId, FileId, OpError};
@@ -22,7 +24,11 @@ const MIB: u64 = 1 << 20;
 
 /// The defaults, but for these.
 fn parameters(given: &[(&str, f64)]) -> BTreeMap<String, f64> {
-    let defaults = ENTRY.params.iter().map(|param| (param.name, param.default));
+    of_entry(&ENTRY, given)
+}
+
+fn of_entry(entry: &Registered, given: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    let defaults = entry.params.iter().map(|param| (param.name, param.default));
     defaults.chain(given.iter().copied()).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -44,8 +50,18 @@ impl Rig {
     /// On a disk of this size in MiB, with some parameters that are not the defaults.
     fn new(mib: u64, given: &[(&str, f64)]) -> Self {
         let geometry = Geometry::new(mib * MIB, None).expect("a disk for ext2");
+        Self::of(Ext2::new(geometry, &Parameters(&parameters(given))))
+    }
+
+    /// The same with a journal.
+    fn journaled(mib: u64, given: &[(&str, f64)]) -> Self {
+        let parameters = of_entry(&EXT3, given);
+        Self::of(with_journal(&Parameters(&parameters), mib * MIB).expect("a disk for ext3"))
+    }
+
+    fn of(system: Ext2) -> Self {
         Rig {
-            system: Ext2::new(geometry, &Parameters(&parameters(given))),
+            system,
             cache: PageCache::new(1 << 20),
             ios: Ios::new(256, vec![Origin(0)]),
             figures: IoFigures::default(),

@@ -116,8 +116,7 @@ impl Bench {
         })?;
         let end = u64::from(pages.end) * BLOCK_BYTES;
         pages.for_each(|index| self.cache.dirty(PageKey::new(Owner(file), index), self.now));
-        self.call(|fs, cx| fs.written(FileId(file), end, cx));
-        Ok(())
+        self.until(|fs, cx| fs.written(FileId(file), end, cx))
     }
 
     pub fn fsync(&mut self, file: u32) {
