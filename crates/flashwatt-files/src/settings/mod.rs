@@ -12,6 +12,7 @@ pub use cache::PageCacheSettings;
 pub use processor::ProcessorSettings;
 
 use crate::program::Personality;
+use crate::system::MountOptions;
 use crate::systems::Registered;
 
 /// Settings of a workload of file operations.
@@ -25,6 +26,9 @@ pub struct Files {
     pub set: BTreeMap<String, String>,
     /// The file system.
     pub system: ChosenSystem,
+    /// How it is mounted.
+    #[serde(flatten, skip_serializing_if = "is_default")]
+    pub options: MountOptions,
     /// The disk's history, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
@@ -41,6 +45,10 @@ pub struct Files {
     /// Size of the disk in bytes; whole blocks.
     #[serde(skip)]
     pub disk_bytes: u64,
+}
+
+fn is_default(options: &MountOptions) -> bool {
+    *options == MountOptions::default()
 }
 
 /// Settings of an aged disk.

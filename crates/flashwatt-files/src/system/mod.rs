@@ -9,6 +9,7 @@ mod context;
 use std::ops::Range;
 
 pub use context::Cx;
+use serde::Serialize;
 
 pub use crate::check::Mounts;
 pub use crate::disk::{BLOCK_BYTES, Block, Owner, PageKey, Run, Ticket};
@@ -42,6 +43,34 @@ impl Sync {
     pub const ALL: Sync = Sync { first: 0, end: u32::MAX, data_only: false };
 }
 
+/// When reading a file changes its inode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessTimes {
+    /// Never.
+    #[default]
+    Noatime,
+    /// If it has been written since it was read last, or if that was a day ago.
+    Relatime,
+    /// With every read, as far as times can be told apart.
+    Strictatime,
+}
+
+/// How a file system is mounted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct MountOptions {
+    /// When reads count.
+    pub atime: AccessTimes,
+    /// Whether an fsync ends with a flush of the drive where nothing else flushes it.
+    pub fsync_flush: bool,
+}
+
+impl Default for MountOptions {
+    fn default() -> Self {
+        MountOptions { atime: AccessTimes::Noatime, fsync_flush: true }
+    }
+}
+
 /// How full a file system is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
@@ -62,6 +91,9 @@ pub struct Usage {
 /// Contract: what a method needs, it asks for first ([`Cx::read_meta`]); no block belongs to two files; the same calls give the
 /// same blocks. Methods that are called while a disk is laid down ([`Cx::is_instant`]) never wait.
 pub trait FileSystem: Send {
+    /// It is mounted like this. Called before anything else, for one that has such options ([`crate::systems::Recipe`]).
+    fn set_options(&mut self, _options: MountOptions) {}
+
     /// How full it is.
     fn usage(&self) -> Usage;
 

@@ -9,6 +9,8 @@ use flashwatt_base::registry::{Entry, Parameters, registry};
 pub struct Recipe {
     /// Lays one down on an empty disk of this size in bytes. A disk that it cannot lie on is a fault.
     pub make: fn(&Parameters, u64) -> Made,
+    /// Whether it heeds [`crate::system::MountOptions`].
+    pub has_options: bool,
 }
 
 /// A file system, or why a disk cannot have it.

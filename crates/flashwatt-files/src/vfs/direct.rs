@@ -7,6 +7,10 @@ use crate::system::{BLOCK_BYTES, Cx, Owner, PageKey, Stop, Tried};
 impl Vfs {
     /// The next call of a read of the disk, up to byte `end` of the file.
     pub(super) fn read_direct(&mut self, doing: &mut Doing, offset: u64, end: u64, caller: Caller) -> Tried<bool> {
+        if doing.is_accessing {
+            self.accessed(doing, caller)?;
+            return Ok(offset + doing.moved >= end);
+        }
         let Some(pages) = doing.next_call(offset, end) else { return Ok(true) };
         if !doing.is_under_way {
             self.leave_cache(Owner::of(doing.op.file), &pages, caller)?;
@@ -17,6 +21,7 @@ impl Vfs {
             }
         }
         doing.end_call(end - offset);
+        self.accessed(doing, caller)?;
         Ok(offset + doing.moved >= end)
     }
 

@@ -48,6 +48,8 @@ pub struct Doing {
     restarts: Restarts,
     /// Whether the page that is read now was not there at the first look.
     has_waited: bool,
+    /// Whether the last call has read its bytes, and the file system has not heard of it.
+    is_accessing: bool,
 }
 
 impl Doing {
@@ -64,6 +66,7 @@ impl Doing {
             is_under_way: false,
             restarts: Restarts::default(),
             has_waited: false,
+            is_accessing: false,
         }
     }
 
@@ -105,6 +108,8 @@ pub struct Vfs {
     pub waits: Vec<IoId>,
     /// Whether the file system asks for a turn of its own work.
     pub wants_work: bool,
+    /// Whether it wants to hear of reads.
+    keeps_access_times: bool,
 }
 
 /// Who calls, and when.
@@ -118,6 +123,7 @@ pub struct Caller {
 impl Vfs {
     /// A file system on an empty disk, and a cold cache.
     pub fn new(system: Box<dyn FileSystem>, settings: PageCacheSettings, ios: Ios) -> Self {
+        let keeps_access_times = system.keeps_access_times();
         Vfs {
             system,
             cache: PageCache::new(settings.pages()),
@@ -131,6 +137,7 @@ impl Vfs {
             arrived: Vec::new(),
             waits: Vec::new(),
             wants_work: false,
+            keeps_access_times,
         }
     }
 
@@ -262,7 +269,10 @@ impl Vfs {
         if mode == Mode::Direct {
             return self.read_direct(doing, offset, end, caller);
         }
-        let call_end = offset + doing.call_end(end.saturating_sub(offset));
+        let call_end = match doing.is_accessing {
+            false => offset + doing.call_end(end.saturating_sub(offset)),
+            true => offset + doing.moved,
+        };
         while offset + doing.moved < call_end {
             let at = offset + doing.moved;
             let page = (at / BLOCK_BYTES) as u32;
@@ -280,7 +290,19 @@ impl Vfs {
             self.io_figures.hits += u64::from(!std::mem::take(&mut doing.has_waited));
             doing.moved += call_end.min((u64::from(page) + 1) * BLOCK_BYTES) - at;
         }
+        self.accessed(doing, caller)?;
         Ok(offset + doing.moved >= end)
+    }
+
+    /// A call has read its bytes: the time of that may count.
+    #[inline]
+    fn accessed(&mut self, doing: &mut Doing, caller: Caller) -> Tried<()> {
+        if self.keeps_access_times {
+            doing.is_accessing = true;
+            self.with(caller, |system, cx| system.accessed(doing.op.file, cx))?;
+            doing.is_accessing = false;
+        }
+        Ok(())
     }
 
     /// A page is in memory, or is read, with others ahead of it.

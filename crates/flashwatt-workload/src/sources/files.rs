@@ -28,7 +28,8 @@ const AGED_SEED: u64 = 0xa6ed;
 pub fn open(cfg: &Files, seed: u64, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<FileWorkload, Error> {
     let Opened { name, source, seconds, input_sha256 } = opened(cfg, seed)?;
     let system = (cfg.system.entry.build.make)(&Parameters(&cfg.system.parameters), cfg.disk_bytes);
-    let system = system.map_err(|fault| Error::Config(vec![*fault]))?;
+    let mut system = system.map_err(|fault| Error::Config(vec![*fault]))?;
+    system.set_options(cfg.options);
     let history = cfg.aged.clone().map(|aged| History { aged, seed: seed ^ AGED_SEED, progress });
     let disk = Disk { name: cfg.system.entry.name, system, history };
     let seconds = cfg.seconds.or(seconds.filter(|_| cfg.operations.is_none()));

@@ -29,7 +29,7 @@ mod synthetic;
 
 pub use array::{Array, Members};
 pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
-pub use files::{Aged, Files, PageCache, Processor, Scalar};
+pub use files::{AccessTimes, Aged, Files, PageCache, Processor, Scalar};
 pub use host::Host;
 use synthetic::NameSeed;
 pub use synthetic::{Common, Fio, Sizes, Standin, Synthetic, Workload};

@@ -215,6 +215,8 @@ pub struct InFiles {
     pub files_rolled_back: u32,
     /// Bytes of changes that no fsync had made durable, and that are gone, in whole pages.
     pub files_rolled_back_bytes: u64,
+    /// Blocks that a journal's committed metadata gives to a file and that do not hold its data. Must be 0.
+    pub files_exposed_blocks: u32,
 }
 
 impl InFiles {
@@ -229,6 +231,7 @@ impl InFiles {
             files_pair_lost: found.lost - files_lost,
             files_rolled_back: found.rolled_back,
             files_rolled_back_bytes: found.rolled_back_bytes,
+            files_exposed_blocks: if has_spoilt { 0 } else { found.exposed_blocks },
         }
     }
 }

@@ -115,6 +115,11 @@ impl Inode {
         changed
     }
 
+    /// When it was changed last, in steps of time.
+    pub fn changed_at(&self) -> u32 {
+        self.step
+    }
+
     /// The block of a page, and how many pages from it on follow on the disk and have the same leaf.
     #[inline]
     pub fn run(&self, page: u32) -> Option<Run> {

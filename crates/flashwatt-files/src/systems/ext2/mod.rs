@@ -43,7 +43,7 @@ use journal::{BLOCKS_MAX, BLOCKS_MIN, Journal, JournalSettings, lay_down, usual_
 
 use super::{Recipe, Registered};
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{BLOCK_BYTES, Block, Cx, PageKey, Stop, Tried};
+use crate::system::{BLOCK_BYTES, Block, Cx, MountOptions, PageKey, Stop, Tried};
 use flashwatt_base::error::Fault;
 use flashwatt_base::registry::{Param, Parameters};
 use flashwatt_base::units::Nanos;
@@ -53,7 +53,10 @@ pub const ENTRY: Registered = Registered {
     name: "ext2",
     doc: "files in place, in groups of blocks with bitmaps and inode tables (Linux 6.1, mke2fs)",
     params: &[OF_LAYOUT[0], OF_LAYOUT[1], OF_LAYOUT[2], OF_LAYOUT[3]],
-    build: Recipe { make: |parameters, disk_bytes| Ok(Box::new(new("ext2", parameters, disk_bytes)?)) },
+    build: Recipe {
+        make: |parameters, disk_bytes| Ok(Box::new(new("ext2", parameters, disk_bytes)?)),
+        has_options: true,
+    },
 };
 
 /// The registry line of the same with a journal.
@@ -71,7 +74,10 @@ pub const EXT3: Registered = Registered {
         whole("order_overwrites", OVERWRITES, 0.0, 1.0),
         Param { name: "time_step_ms", doc: STEP, default: 4.0, min: 1.0, max: 1000.0, integer: false },
     ],
-    build: Recipe { make: |parameters, disk_bytes| Ok(Box::new(with_journal(parameters, disk_bytes)?)) },
+    build: Recipe {
+        make: |parameters, disk_bytes| Ok(Box::new(with_journal(parameters, disk_bytes)?)),
+        has_options: true,
+    },
 };
 
 /// The parameters of both.
@@ -163,6 +169,9 @@ struct Ext2 {
     journal: Option<Box<Journal>>,
     /// Times of files are multiples of it in ns.
     time_step_ns: Nanos,
+    options: MountOptions,
+    /// By file: when it was read last, in steps of time. Empty if reads do not count.
+    read_at: Vec<u32>,
     reserved: u64,
     window_blocks: u32,
     discards: bool,
@@ -193,6 +202,8 @@ impl Ext2 {
             changes: Changes::new(geometry.inodes()),
             journal: None,
             time_step_ns: SECOND_NS,
+            options: MountOptions::default(),
+            read_at: Vec::new(),
             geometry,
             inodes,
             dirs: vec![Dir::root(root)],

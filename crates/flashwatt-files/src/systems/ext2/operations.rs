@@ -9,9 +9,12 @@ use super::journal::CREDITS;
 use super::pages::Touched;
 use super::{Ext2, ROOT_INODE, Who};
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{Block, Cx, FileSystem, Mounts, PageKey, Run, Stop, Sync, Tried, Usage, Work};
+use crate::system::{AccessTimes, Block, Cx, FileSystem, MountOptions, Mounts, PageKey, Run, Stop, Sync, Tried, Usage, Work};
 use flashwatt_base::rng::splitmix64;
+use flashwatt_base::units::Nanos;
 
+/// With relatime a read counts a day after the last one that did.
+const DAY_NS: Nanos = 86_400_000_000_000;
 /// The block of the superblock.
 const SUPERBLOCK: Block = 0;
 /// Stages of an unmount: the journal has been emptied, and the superblock has been sent.
@@ -19,6 +22,10 @@ const JOURNAL_EMPTIED: u32 = 10;
 const SUPERBLOCK_SENT: u32 = 11;
 
 impl FileSystem for Ext2 {
+    fn set_options(&mut self, options: MountOptions) {
+        self.options = options;
+    }
+
     fn usage(&self) -> Usage {
         let blocks = u64::from(self.geometry.blocks);
         Usage {
@@ -72,6 +79,9 @@ impl FileSystem for Ext2 {
         }
         let mut inode = Inode::new(number, dir.0, slot);
         inode.own.blocks = self.window_blocks;
+        if let Some(read_at) = self.read_at.get_mut(file.idx()) {
+            *read_at = 0; // not that of a file that had its number before
+        }
         self.files[file.idx()] = Some(inode);
         Ok(())
     }
@@ -128,13 +138,37 @@ impl FileSystem for Ext2 {
 
     fn written(&mut self, file: FileId, bytes: u64, cx: &mut Cx) -> Tried<()> {
         self.admit(CREDITS, cx)?;
-        let step = (cx.now / self.time_step_ns) as u32;
+        let step = self.step(cx);
         let Ok(inode) = self.inode_mut(Who::File(file)) else { return Ok(()) };
         let (number, [is_longer, is_later]) = (inode.number, inode.written(bytes, step));
         if is_longer || is_later {
             self.change_inode(number, is_longer, cx);
             self.touch(Who::File(file), is_longer, cx);
         }
+        Ok(())
+    }
+
+    fn keeps_access_times(&self) -> bool {
+        self.options.atime != AccessTimes::Noatime
+    }
+
+    fn accessed(&mut self, file: FileId, cx: &mut Cx) -> Tried<()> {
+        let (inode, step) = (self.inode(Who::File(file))?, self.step(cx));
+        let (number, written_at) = (inode.number, inode.changed_at());
+        let read_at = self.read_at.get(file.idx()).copied().unwrap_or_default();
+        let day = (DAY_NS / self.time_step_ns) as u32;
+        let is_old = self.options.atime == AccessTimes::Strictatime || written_at >= read_at || step - read_at >= day;
+        if !is_old || step == read_at {
+            return Ok(());
+        }
+        self.read_inode(number, cx)?;
+        self.admit(CREDITS, cx)?;
+        if self.read_at.len() <= file.idx() {
+            self.read_at.resize(file.idx() + 1, 0);
+        }
+        self.read_at[file.idx()] = step;
+        self.change_inode(number, false, cx);
+        self.touch(Who::File(file), false, cx);
         Ok(())
     }
 
@@ -185,7 +219,9 @@ impl FileSystem for Ext2 {
         }
         if *stage == 3 {
             *stage = 4;
-            cx.flush();
+            if self.options.fsync_flush {
+                cx.flush();
+            }
         }
         cx.wait()
     }
@@ -231,6 +267,11 @@ impl FileSystem for Ext2 {
 }
 
 impl Ext2 {
+    /// The time in steps.
+    fn step(&self, cx: &Cx) -> u32 {
+        (cx.now / self.time_step_ns) as u32
+    }
+
     /// Where a dirty page goes. What inodes have changed to goes with their block.
     fn place(&mut self, key: PageKey) -> Option<Block> {
         let Some(file) = key.owner.file() else {
@@ -276,7 +317,7 @@ impl Ext2 {
         let Some(journal) = &self.journal else { return Ok(()) };
         let needed = journal.needed_by(file, sync.data_only);
         if *stage == 1 {
-            let flushes = journal.needs_flush(needed);
+            let flushes = self.options.fsync_flush && journal.needs_flush(needed);
             *stage = if flushes { 3 } else { 2 };
         }
         if *stage <= 3 {

@@ -66,7 +66,7 @@ pub const LFS: Registered = Registered {
         clean_segments: 8.0,
         clean_whole: 1.0,
     }),
-    build: Recipe { make: |parameters, bytes| make(Style::Sprite, parameters, bytes) },
+    build: Recipe { make: |parameters, bytes| make(Style::Sprite, parameters, bytes), has_options: false },
 };
 
 /// Segments of 8 MiB and checkpoints of 30 s are the defaults of mkfs.nilfs2 and of fs/nilfs2 (NILFS_SC_DEFAULT_SR_FREQ); watermarks and two
@@ -82,7 +82,7 @@ pub const NILFS2: Registered = Registered {
         clean_segments: 2.0,
         clean_whole: 0.0,
     }),
-    build: Recipe { make: |parameters, bytes| make(Style::Nilfs2, parameters, bytes) },
+    build: Recipe { make: |parameters, bytes| make(Style::Nilfs2, parameters, bytes), has_options: false },
 };
 
 /// The values of the parameters.

@@ -25,6 +25,10 @@ pub struct Files {
     pub set: Option<BTreeMap<String, Scalar>>,
     /// The file system: a name, or a table `[workload.files.system.NAME]` with its parameters.
     pub system: Option<Chosen<FileSystemKind>>,
+    /// When reading a file changes its inode (`ext2`, `ext3`); `noatime` unless given.
+    pub atime: Option<AccessTimes>,
+    /// Whether an fsync ends with a flush of the drive where nothing else flushes it (`ext2`, `ext3`). That of Linux 2.6 did not.
+    pub fsync_flush: Option<bool>,
     /// A history of the disk before the program's files are laid down: files of others fill a part of it, and were replaced often.
     pub aged: Option<Aged>,
     /// Operations after which the threads stop. Unless this or `seconds` is given, they stop where the program says so.
@@ -35,6 +39,18 @@ pub struct Files {
     pub cache: PageCache,
     /// The processors.
     pub processor: Processor,
+}
+
+/// When reading a file changes its inode.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessTimes {
+    /// Never.
+    Noatime,
+    /// If it has been written since it was read last, or if that was a day ago.
+    Relatime,
+    /// With every read.
+    Strictatime,
 }
 
 /// `[workload.files.aged]`

@@ -7,7 +7,7 @@ use flashwatt_base::settings::{Checker, Field, field};
 use flashwatt_files::Aged;
 use flashwatt_files::program::PERSONALITIES;
 use flashwatt_files::settings::{ChosenSystem, Files, PageCacheSettings, ProcessorSettings, Program};
-use flashwatt_files::system::BLOCK_BYTES;
+use flashwatt_files::system::{AccessTimes, BLOCK_BYTES, MountOptions};
 use flashwatt_files::systems;
 
 /// A cache with fewer pages could not hold what one operation needs.
@@ -24,17 +24,38 @@ const CENTISECOND_NS: u64 = 10_000_000;
 pub(super) fn files(c: &mut Checker, table: &str, raw: &raw::Files, bounds: &Bounds) -> Files {
     let key = format!("{table}.system");
     let (entry, parameters) = chosen(c, &key, raw.system.as_ref(), "unknown file system", systems::REGISTRY);
+    let options = options(c, table, raw, entry);
     let seconds = c.optional(field!(table, raw.seconds), 1e-6..=SECONDS_MAX);
     Files {
         program: program(c, table, raw),
         set: raw.set.iter().flatten().map(|(name, value)| (name.clone(), value.0.clone())).collect(),
         system: ChosenSystem { entry, parameters },
+        options,
         aged: raw.aged.as_ref().map(|raw| aged(c, &format!("{table}.aged"), raw)),
         operations: c.optional(field!(table, raw.operations), 1..=COUNT_MAX),
         seconds,
         cache: cache(c, &format!("{table}.cache"), &raw.cache),
         processor: processor(c, &format!("{table}.processor"), &raw.processor),
         disk_bytes: bounds.logical_bytes / BLOCK_BYTES * BLOCK_BYTES,
+    }
+}
+
+fn options(c: &mut Checker, table: &str, raw: &raw::Files, system: &systems::Registered) -> MountOptions {
+    let default = MountOptions::default();
+    let given = [("atime", raw.atime.is_some()), ("fsync_flush", raw.fsync_flush.is_some())];
+    for (key, _) in given.into_iter().filter(|&(_, is_given)| is_given && !system.build.has_options) {
+        let fault = c.fault(&format!("{table}.{key}"), "has no effect").found(format!("the file system {}", system.name));
+        let others = systems::REGISTRY.iter().filter(|entry| entry.build.has_options).map(|entry| entry.name);
+        c.push(fault.expected(format!("one of {}, or no such key", others.collect::<Vec<_>>().join(", "))));
+    }
+    let atime = raw.atime.map(|atime| match atime {
+        raw::AccessTimes::Noatime => AccessTimes::Noatime,
+        raw::AccessTimes::Relatime => AccessTimes::Relatime,
+        raw::AccessTimes::Strictatime => AccessTimes::Strictatime,
+    });
+    MountOptions {
+        atime: c.choice(Field { key: format!("{table}.atime"), value: atime }, default.atime),
+        fsync_flush: c.choice(field!(table, raw.fsync_flush), default.fsync_flush),
     }
 }
 
