@@ -14,7 +14,7 @@ commands="linux.uml fio"
 suffix=
 if [ "$what" = files ]; then
     packages="$packages e2fsprogs nilfs-tools f2fs-tools"
-    commands="$commands mkfs.ext2 mkfs.nilfs2 mkfs.f2fs filefrag"
+    commands="$commands mkfs.ext2 mkfs.ext3 mkfs.nilfs2 mkfs.f2fs filefrag"
     suffix=_files
     PATH=$PATH:/usr/sbin:/sbin
 fi

@@ -13,6 +13,7 @@ import csv
 import json
 import lzma
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -92,6 +93,34 @@ def wait_for(path: Path) -> None:
     sys.exit(f"capture: {path.name} does not appear; see the .log files beside it")
 
 
+def guest_environment(work: Path) -> dict[str, str]:
+    """The environment of user-mode Linux: on a processor with AMX with the ptrace of wide_registers.c."""
+    environment = dict(os.environ)
+    if "amx_tile" not in Path("/proc/cpuinfo").read_text().split():
+        return environment
+    compiler = shutil.which("cc")
+    if compiler is None:
+        sys.exit("capture: user-mode Linux needs a C compiler (cc) on a processor with AMX; see wide_registers.c")
+    library = work / "wide_registers.so"
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", library, HERE / "wide_registers.c", "-ldl"], check=True)
+    return environment | {"LD_PRELOAD": str(library)}
+
+
+def boot(guest: list[str], work: Path, seconds_max: float) -> None:
+    """Runs user-mode Linux to its end."""
+    environment = guest_environment(work)
+    with (work / "guest.log").open("w") as console:
+        subprocess.run(
+            guest,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=console,
+            timeout=seconds_max,
+            check=False,
+        )
+
+
 def run_guest(work: Path) -> None:
     """Boots the guest and waits until it has gone through the plan."""
     disk = work / "disk.sock"
@@ -100,11 +129,9 @@ def run_guest(work: Path) -> None:
     guest = ["linux.uml", "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"]
     guest += [f"init={HERE / 'guest_init.sh'}", f"virtio_uml.device={disk}:2", "con=null", "con0=null,fd:1"]
     guest += [f"lab={work}", f"depth={DEPTH}"]
-    with running(serve, work / "disk.log"), (work / "guest.log").open("w") as console:
+    with running(serve, work / "disk.log"):
         wait_for(disk)
-        subprocess.run(
-            guest, stdin=subprocess.DEVNULL, stdout=console, stderr=console, timeout=GUEST_SECONDS_MAX, check=False
-        )
+        boot(guest, work, GUEST_SECONDS_MAX)
         time.sleep(1)  # the disk writes the rest of its log when the guest has left
     if not (work / "finished").exists():
         sys.exit(f"capture: the guest did not come to its end; see {work}/guest.log")

@@ -21,9 +21,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from capture import go_first, queue, running, wait_for
+from capture import boot, go_first, queue, running, wait_for
 from files_figures import Sent, figures, phases, read_log
-from files_layout import LAYOUTS, Ext2, Layout, Nilfs2, layout_of
+from files_journal import journal_figures
+from files_layout import LAYOUTS, Ext2, Ext3, Layout, Nilfs2, extents_of, layout_of
 from plan import HERE, RUNS
 
 DISK_MB = 512
@@ -46,14 +47,13 @@ def run_guest(work: Path, system: str, service_us: int) -> None:
     disk = work / "disk.sock"
     serve = [sys.executable, str(HERE / "vhost_disk.py"), str(disk), "--log", str(work / "requests.csv")]
     serve += ["--service-us", str(service_us), "--size-mb", str(DISK_MB), "--image", str(work / "image")]
+    serve += ["--journal"] if issubclass(LAYOUTS[system], Ext3) else []
     guest = ["linux.uml", f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"]
     guest += [f"init={GUEST}", f"virtio_uml.device={disk}:2", "con=null", "con0=null,fd:1"]
     guest += [f"lab={work}", f"fs={system}"]
-    with running(serve, work / "disk.log"), (work / "guest.log").open("w") as console:
+    with running(serve, work / "disk.log"):
         wait_for(disk)
-        subprocess.run(
-            guest, stdin=subprocess.DEVNULL, stdout=console, stderr=console, timeout=GUEST_SECONDS_MAX, check=False
-        )
+        boot(guest, work, GUEST_SECONDS_MAX)
     if not (work / "finished").exists():
         sys.exit(f"capture_files: the guest did not come to its end; see {work}/guest.log")
 
@@ -83,10 +83,14 @@ def extents(path: Path) -> dict[str, Any]:
     return {"mean": sum(counts) / FILES, "files": dict(sorted(Counter(counts).items()))}
 
 
-def described(system: str, layout: Layout) -> dict[str, Any]:
+def described(layout: Layout) -> dict[str, Any]:
     """What the image itself tells beside the kinds of its blocks."""
     if isinstance(layout, Ext2):
-        return {"used_blocks_of_groups": layout.used, "extents_mean": sum(layout.extents.values()) / FILES}
+        found = {"used_blocks_of_groups": layout.used, "extents_mean": sum(layout.extents.values()) / FILES}
+        if isinstance(layout, Ext3):
+            blocks = layout.journal
+            found["journal"] = {"first_block": blocks[0], "blocks": len(blocks), "extents": extents_of(blocks)}
+        return found
     if isinstance(layout, Nilfs2):
         return {"logs": len(layout.logs), "used_blocks": len(layout.kinds) - layout.kinds.count("other")}
     return {}
@@ -102,12 +106,14 @@ def captured(work: Path, system: str) -> dict[str, Any]:
     found = {"mkfs": figures(parts["mkfs"])}  # later writes have overwritten what mkfs wrote
     for name, part in {**{name: parts[name] for name in ("mount", *WHOLE, "umount")}, "job": whole}.items():
         found[name] = figures(part, layout.classify)
+        if isinstance(layout, Ext3):
+            found[name]["journal"] = journal_figures(part, layout)
     for name, fsyncs in (("layout", "fsyncs_layout"), ("run", "fsyncs_run"), ("job", "fsyncs")):
         add_rates(found[name], fio[fsyncs])
     return {
         "fio": fio,
         "extents": extents(work / "filefrag"),
-        "image": described(system, layout),
+        "image": described(layout),
         "mount": (work / "mounts").read_text().split(maxsplit=2)[2].strip(),
         "queue": queue(work / "queue"),
         "vm": queue(work / "vm"),
@@ -163,9 +169,10 @@ def as_text(host: dict[str, Any], runs: dict[str, Any]) -> str:
 
 def write_log(log: list[Sent], path: Path) -> None:
     """Keeps a log: times in us, offsets and lengths in bytes."""
-    lines = [f"{sent.time_ns // 1000 * 1000},{sent.kind},{sent.offset_bytes},{sent.bytes}\n" for sent in log]
     with lzma.open(path, "wt", preset=9) as file:
-        file.writelines(lines)
+        for sent in log:
+            journal = f",{sent.journal}" if sent.journal else ""
+            file.write(f"{sent.time_ns // 1000 * 1000},{sent.kind},{sent.offset_bytes},{sent.bytes}{journal}\n")
 
 
 def main() -> None:

@@ -27,6 +27,8 @@ class Sent(NamedTuple):
     """R, W, F (flush), T (discard), Z (zeroes)."""
     offset_bytes: int
     bytes: int
+    journal: str = ""
+    """Blocks that begin with the magic of ext3's journal, as files_journal.py writes them."""
 
 
 Classify = Callable[[int, int], dict[str, int]]
@@ -36,7 +38,7 @@ Classify = Callable[[int, int], dict[str, int]]
 def read_log(path: Path) -> list[Sent]:
     """A log of vhost_disk.py; plain or compressed."""
     with lzma.open(path, "rt") if path.suffix == ".xz" else path.open() as file:
-        return [Sent(int(row[0]), row[1], int(row[2]), int(row[3])) for row in csv.reader(file)]
+        return [Sent(int(row[0]), row[1], int(row[2]), int(row[3]), *row[4:]) for row in csv.reader(file)]
 
 
 def read_request_log(path: Path) -> list[Sent]:

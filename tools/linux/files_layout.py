@@ -1,14 +1,15 @@
 """What the blocks of a file system's image are, read from the image itself.
 
-ext2 overwrites in place, so that the last image tells what each block was. Without a cleaner nilfs2 overwrites nothing
-but its superblocks. Formats: fs/ext2/ext2.h, include/uapi/linux/nilfs2_ondisk.h and include/linux/f2fs_fs.h of
-Linux 6.1.
+ext2 and ext3 overwrite in place, so that the last image tells what each block was. What a block of ext3's journal was
+is in the disk's log (files_journal.py). Without a cleaner nilfs2 overwrites nothing but its superblocks. Formats:
+fs/ext2/ext2.h (ext3 adds inode 8, the journal), include/uapi/linux/nilfs2_ondisk.h and include/linux/f2fs_fs.h of Linux
+6.1.
 """
 
 import mmap
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +55,8 @@ class Ext2(Layout):
 
     RESIZE_INODE = 7
     MAGIC = 0xEF53
+    OWN: Mapping[int, str] = {}
+    """Files that the file system has for itself, and what is in them."""
 
     def __init__(self, image: mmap.mmap) -> None:
         """Read all of it."""
@@ -92,7 +95,7 @@ class Ext2(Layout):
     def read_inode(self, inode: int, at: int) -> None:
         """Marks the blocks of an inode."""
         (mode,) = self.unpack("H", at)
-        kind = {0o4: "directory", 0o10: "data"}.get(mode >> 12)
+        kind = self.OWN.get(inode) or {0o4: "directory", 0o10: "data"}.get(mode >> 12)
         if kind is None:
             return
         top = self.unpack("15I", at + 40)
@@ -104,8 +107,12 @@ class Ext2(Layout):
             blocks += self.below(block, depth)
         for block in blocks:
             self.mark(block, 1, kind)
+        self.keep(inode, kind, blocks)
+
+    def keep(self, inode: int, kind: str, blocks: list[int]) -> None:
+        """Keeps the extents of a file."""
         if kind == "data" and blocks:
-            self.extents[inode] = 1 + sum(after != before + 1 for before, after in pairwise(blocks))
+            self.extents[inode] = extents_of(blocks)
 
     def below(self, block: int, depth: int) -> Iterator[int]:
         """The blocks of content below an indirect block."""
@@ -117,6 +124,29 @@ class Ext2(Layout):
         self.mark(block, 1, "indirect")
         for pointer in self.pointers(block):
             yield from self.below(pointer, depth - 1)
+
+
+class Ext3(Ext2):
+    """ext2 with a journal."""
+
+    OWN: Mapping[int, str] = {8: "journal"}
+
+    def __init__(self, image: mmap.mmap) -> None:
+        """Read all of it."""
+        self.journal: list[int] = []
+        """The blocks of the journal, in their order."""
+        super().__init__(image)
+
+    def keep(self, inode: int, kind: str, blocks: list[int]) -> None:
+        """Keeps the journal's blocks, too."""
+        super().keep(inode, kind, blocks)
+        if kind == "journal":
+            self.journal = blocks
+
+
+def extents_of(blocks: list[int]) -> int:
+    """Runs of neighbouring blocks."""
+    return 1 + sum(after != before + 1 for before, after in pairwise(blocks))
 
 
 def is_sparse_super(group: int) -> bool:
@@ -230,7 +260,15 @@ class F2fs(Layout):
         return 0 < inode <= node < limit and (following < limit or following == 0xFFFFFFFF)  # noqa: PLR2004
 
 
-LAYOUTS: dict[str, type[Layout]] = {"ext2": Ext2, "nilfs2": Nilfs2, "f2fs": F2fs}
+LAYOUTS: dict[str, type[Layout]] = {
+    "ext2": Ext2,
+    "ext3": Ext3,
+    "ext3_nobarrier": Ext3,
+    "ext3_seconds": Ext3,
+    "nilfs2": Nilfs2,
+    "f2fs": F2fs,
+}
+"""By the names of guest_files.sh."""
 
 
 def layout_of(system: str, image: Path) -> Layout:

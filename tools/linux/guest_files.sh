@@ -45,12 +45,17 @@ uname -r > /mnt/out/kernel
 /tmp/mark 1
 case $fs in
     ext2) mkfs.ext2 -q -b 4096 /dev/vda ;;
+    ext3) mkfs.ext3 -q -b 4096 /dev/vda ;;
+    ext3_nobarrier) mkfs.ext3 -q -b 4096 /dev/vda ;;
+    ext3_seconds) mkfs.ext3 -q -b 4096 -I 128 /dev/vda ;;
     nilfs2) mkfs.nilfs2 -q -B 512 /dev/vda ;;
     f2fs) mkfs.f2fs -q /dev/vda ;;
 esac > /mnt/out/mkfs.messages 2>&1
 /tmp/mark 2
 case $fs in
     nilfs2) mount -t nilfs2 -i /dev/vda /mnt/t ;;
+    ext3 | ext3_seconds) mount -t ext4 -o nodelalloc /dev/vda /mnt/t ;;
+    ext3_nobarrier) mount -t ext4 -o nodelalloc,barrier=0 /dev/vda /mnt/t ;;
     *) mount -t $fs /dev/vda /mnt/t ;;
 esac
 grep /mnt/t /proc/mounts > /mnt/out/mounts

@@ -8,7 +8,8 @@ this one should have ended, so that a late timer does not add up. The guest lear
 reads leave the guest's memory as it is and writes are dropped: the disk is then for timing, not for data. With one it
 keeps data in that file, and takes discards and writes of zeroes as well.
 
-The log is CSV: time in ns since the first request, operation (R, W, F flush, T discard, Z zeroes), offset, bytes.
+The log is CSV: time in ns since the first request, operation (R, W, F flush, T discard, Z zeroes), offset, bytes. With
+`--journal` a write to the journal of ext3 has a fifth field (files_journal.py).
 
 Protocols: https://qemu-project.gitlab.io/qemu/interop/vhost-user.html (messages), and the virtio specification 1.2,
 sections 2.7 (split virtqueues) and 5.2 (block device).
@@ -26,6 +27,8 @@ import time
 from collections import deque
 from pathlib import Path
 from typing import NamedTuple, TextIO
+
+from files_journal import blocks_of
 
 HEADER = struct.Struct("=III")  # request, flags, length of what follows
 REPLY = 0x1 | 0x4  # version 1, an answer
@@ -160,8 +163,11 @@ class Ring:
 class Disk:
     """Serves one guest."""
 
-    def __init__(self, size: int, service_ns: int, log: TextIO, image: mmap.mmap | None = None) -> None:
+    def __init__(
+        self, size: int, service_ns: int, log: TextIO, image: mmap.mmap | None = None, *, journal: bool = False
+    ) -> None:
         """Serve nobody yet."""
+        self.journal = journal
         self.size = size
         self.image = image
         self.service_ns = service_ns
@@ -213,7 +219,7 @@ class Disk:
                 self.move(kind, sector * SECTOR_BYTES, parts[1:-1])
             if kind != GET_ID:
                 for offset, size in ranges:
-                    self.log.write(f"{now - self.start_ns},{letter},{offset},{size}\n")
+                    self.log.write(f"{now - self.start_ns},{letter},{offset},{size}{self.seen(letter, offset, size)}\n")
             self.free_ns = max(now, self.free_ns) + (self.service_ns if kind != GET_ID else 0)
             self.under_way.append((self.free_ns, first, parts[-1], length + 1 if kind == 0 else 1))
 
@@ -228,6 +234,13 @@ class Disk:
             else:
                 self.image[offset : offset + size] = memory[at : at + size]
             offset += size
+
+    def seen(self, letter: str, offset: int, size: int) -> str:
+        """A further field of the log: blocks of a journal in what is written, if there are any."""
+        if not (self.journal and self.image and letter == "W"):
+            return ""
+        blocks = blocks_of(memoryview(self.image)[offset : offset + size])
+        return "," + " ".join(map(str, blocks)) if blocks else ""
 
     def ranges(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Offset and length of each range of a discard or a write of zeroes."""
@@ -330,6 +343,7 @@ def main() -> None:
     parser.add_argument("--service-us", type=float, required=True, help="time of a request")
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--image", type=Path, help="file that keeps the data; it is made anew")
+    parser.add_argument("--journal", action="store_true", help="log the journal's blocks of ext3; needs an image")
     options = parser.parse_args()
     with options.log.open("w") as log, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(options.socket))
@@ -337,7 +351,7 @@ def main() -> None:
         peer, _ = listener.accept()
         size = options.size_mb << 20
         image = new_image(options.image, size) if options.image else None
-        disk = Disk(size, round(options.service_us * 1e3), log, image)
+        disk = Disk(size, round(options.service_us * 1e3), log, image, journal=options.journal)
         with peer:
             disk.serve(peer)
         if disk.late_ns:
