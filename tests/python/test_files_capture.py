@@ -17,12 +17,16 @@ import pytest
 from capture_files import WHOLE
 from compare_files import FIGURES, SYSTEMS, Bar, rows_of
 from files_figures import Sent, figures, phases, read_log, read_request_log
-from files_layout import BLOCK_BYTES, Ext2, Nilfs2, is_sparse_super, layout_of
+from files_journal import Block, blocks_of, journal_figures, parse
+from files_layout import BLOCK_BYTES, LAYOUTS, Ext2, Ext3, Nilfs2, is_sparse_super, layout_of
+from journal_places import BLOCK_BYTES as PLACED_BLOCK_BYTES
+from journal_places import SIZES_MIB, made, place_of
 from vhost_disk import Disk, Region
 
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "tests/python/data/files"
 RUNS: dict[str, Any] = json.loads((CAPTURE / "runs.json").read_text())["runs"]
+SBIN = "/usr/sbin:/sbin:/usr/bin"
 KINDS = {"R": "read", "W": "write", "F": "flush", "T": "trim"}
 
 
@@ -32,7 +36,7 @@ def slow(system: str) -> dict[str, Any]:
     return run
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", LAYOUTS)
 def test_the_kept_log_has_the_figures_of_its_run(system: str) -> None:
     parts = phases(read_log(CAPTURE / f"{system}.csv.xz"))
     for name in ("mkfs", "mount", *WHOLE, "umount"):
@@ -147,16 +151,22 @@ def test_the_page_has_the_captured_figures() -> None:
 
 
 def test_the_captured_files_are_small() -> None:
-    assert max(file.stat().st_size for file in CAPTURE.iterdir()) < 200 * 1024
+    assert max(file.stat().st_size for file in CAPTURE.iterdir()) < 300 * 1024
 
 
-@pytest.mark.skipif(shutil.which("mkfs.ext2", path="/usr/sbin:/sbin:/usr/bin") is None, reason="e2fsprogs is not there")
+NEEDS_E2FSPROGS = pytest.mark.skipif(
+    any(shutil.which(command, path=SBIN) is None for command in ("mkfs.ext2", "mkfs.ext3", "debugfs")),
+    reason="e2fsprogs is not there",
+)
+
+
+@NEEDS_E2FSPROGS
 def test_blocks_of_ext2_are_those_of_mkfs(tmp_path: Path) -> None:
     """A file of 20 blocks and a directory in an image of 64 MiB with two groups."""
     (tmp_path / "root").mkdir()
     (tmp_path / "root/file").write_bytes(b"x" * 20 * BLOCK_BYTES)
     image = tmp_path / "image"
-    mkfs = shutil.which("mkfs.ext2", path="/usr/sbin:/sbin:/usr/bin")
+    mkfs = shutil.which("mkfs.ext2", path=SBIN)
     command = [str(mkfs), "-q", "-b", "4096", "-g", "8192", "-d", str(tmp_path / "root"), str(image), "64M"]
     subprocess.run(command, check=True)
     layout = layout_of("ext2", image)
@@ -167,6 +177,112 @@ def test_blocks_of_ext2_are_those_of_mkfs(tmp_path: Path) -> None:
     assert layout.kinds[:2] == ["superblock", "group descriptors"]
     assert list(layout.extents.values()) == [2]
     assert layout.kinds.count("other") == 2 * 8192 - sum(layout.used)
+
+
+@NEEDS_E2FSPROGS
+def test_the_journal_of_ext3_is_where_debugfs_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An image of 128 MiB: 4,096 blocks, and five of its map between them."""
+    monkeypatch.setenv("PATH", SBIN)
+    image = tmp_path / "image"
+    place = made(128, image)
+    layout = layout_of("ext3", image)
+    assert isinstance(layout, Ext3)
+    assert len(layout.journal) == place.journal_blocks == layout.kinds.count("journal") == 4096
+    assert layout.kinds.count("indirect") == place.map_blocks == 5
+    for kind in ("journal", "indirect"):
+        blocks = {block for block, at in enumerate(layout.kinds) if at == kind}
+        assert blocks <= {block for first, last in place.runs for block in range(first, last + 1)}
+    assert layout.journal[0] == place.first_block
+    assert not layout.extents
+    listing = subprocess.run(["debugfs", "-R", "blocks <8>", image], check=True, capture_output=True, text=True).stdout
+    listed = [int(word) for word in listing.split()]
+    assert set(layout.journal) <= set(listed)
+    assert len(listed) == 4096 + 5
+    assert [block for block in listed if layout.kinds[block] == "journal"] == layout.journal
+
+
+@NEEDS_E2FSPROGS
+@pytest.mark.parametrize("mib", [4, 8, 127, 256])
+def test_the_table_of_journals_is_what_mkfs_makes(mib: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", SBIN)
+    made_now = made(mib, tmp_path / "image")
+    first = "" if made_now.first_block is None else made_now.first_block
+    runs = " ".join(f"{first}-{last}" for first, last in made_now.runs)
+    line = f"{mib},{made_now.blocks},{made_now.journal_blocks},{first},{made_now.map_blocks},{runs}"
+    assert line in (CAPTURE / "ext3_journal_places.csv").read_text().splitlines()
+
+
+def test_the_table_of_journals_is_whole() -> None:
+    """Each size once; the runs are as long as the journal and its map."""
+    lines = (CAPTURE / "ext3_journal_places.csv").read_text().splitlines()[1:]
+    assert [int(line.partition(",")[0]) for line in lines] == SIZES_MIB
+    for line in lines:
+        mib, blocks, journal, _, mapped, runs = line.split(",")
+        assert int(blocks) * PLACED_BLOCK_BYTES == int(mib) << 20
+        ends = [run.split("-") for run in runs.split()]
+        assert sum(int(last) - int(first) + 1 for first, last in ends) == int(journal) + int(mapped)
+
+
+def test_the_listing_of_debugfs_is_read() -> None:
+    place = place_of(64, "\n(0-11):10-21, (IND):22, (12-13):23-24, (DIND):30, (IND):31, (14):32\nTOTAL: 18\n")
+    assert (place.journal_blocks, place.first_block, place.map_blocks) == (15, 10, 3)
+    assert place.runs == [(10, 24), (30, 32)]
+
+
+def test_blocks_of_a_journal_by_hand() -> None:
+    """A descriptor of three copies, the first one's tag with a UUID after it; the last one is a commit block."""
+    header = struct.pack(">3I", 0xC03B3998, 1, 7)
+    tags = struct.pack(">IHH", 33, 0, 0) + bytes(16) + struct.pack(">IHHIHH", 35, 0, 2, 9000, 0, 2 | 8)
+    descriptor = (header + tags + b"\xff" * 8).ljust(BLOCK_BYTES, b"\0")
+    commit = struct.pack(">3I", 0xC03B3998, 2, 7).ljust(BLOCK_BYTES, b"\0")
+    found = blocks_of(memoryview(descriptor + bytes(3 * BLOCK_BYTES) + commit))
+    assert found == [Block(0, "D", (33, 35, 9000)), Block(4, "C")]
+    assert " ".join(map(str, found)) == "0D:33+35+9000 4C"
+    assert parse("0D:33+35+9000 4C") == found
+    assert not parse("")
+
+
+def test_figures_of_a_journal_by_hand() -> None:
+    """A commit of two copies in two requests, one of three in one; a file's data is no part of it."""
+    layout = Ext3.__new__(Ext3)
+    layout.kinds = ["bitmap", "inode table", *["journal"] * 20, "data"]
+    log = [Sent(0, "W", 22 * BLOCK_BYTES, BLOCK_BYTES), Sent(1, "W", 2 * BLOCK_BYTES, 3 * BLOCK_BYTES, "0D:0+1")]
+    log += [Sent(2, "F", 0, 0), Sent(3, "W", 5 * BLOCK_BYTES, BLOCK_BYTES, "0C")]
+    log.append(Sent(4, "W", 6 * BLOCK_BYTES, 5 * BLOCK_BYTES, "0D:1+1+1 4C"))
+    found = journal_figures(log, layout)
+    assert found == {
+        "writes": 3,
+        "blocks": {"copy": 5, "descriptor": 2, "commit": 2},
+        "copies_of": {"inode table": 4, "bitmap": 1},
+        "copies_most": 3,
+    }
+
+
+def test_the_kept_logs_have_whole_transactions() -> None:
+    """Each descriptor names as many blocks as there are copies, and a commit follows."""
+    for system in (name for name, layout in LAYOUTS.items() if issubclass(layout, Ext3)):
+        parts = phases(read_log(CAPTURE / f"{system}.csv.xz"))
+        for name in WHOLE:
+            blocks = [block for sent in parts[name] for block in parse(sent.journal)]
+            kept = slow(system)["phases"][name]["journal"]
+            assert max((len(block.homes) for block in blocks), default=0) == kept["copies_most"]
+            for letter, kind in (("D", "descriptor"), ("C", "commit"), ("S", "superblock")):
+                assert sum(block.letter == letter for block in blocks) == kept["blocks"].get(kind, 0)
+            copies = sum(len(block.homes) for block in blocks)
+            assert copies == kept["blocks"].get("copy", 0) == sum(kept["copies_of"].values())
+
+
+def test_captures_of_ext3_differ_where_they_should() -> None:
+    """Barriers are flushes, two a commit. With times of whole seconds fewer writes change an inode."""
+    runs = {name: run["phases"]["run"] for name, run in RUNS.items() if name.startswith("ext3")}
+    for service in ("0us", "1000us"):
+        for number in range(5):
+            plain, bare, seconds = (
+                runs[f"{system}.{service}.{number}"] for system in ("ext3", "ext3_nobarrier", "ext3_seconds")
+            )
+            assert bare["flushes"] == 0
+            assert plain["flushes"] > 2 * plain["journal"]["blocks"]["commit"]
+            assert seconds["journal"]["blocks"]["copy"] < 0.7 * plain["journal"]["blocks"]["copy"]
 
 
 def test_copies_of_the_superblock() -> None:

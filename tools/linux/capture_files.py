@@ -36,14 +36,20 @@ JOB = HERE / "jobs/files.fio"
 GUEST = HERE / "guest_files.sh"
 FILES = 400
 PACKAGES = ("user-mode-linux", "fio", "e2fsprogs", "nilfs-tools", "f2fs-tools")
+JBD2_MEANS = {
+    "commit_us": "average transaction commit time",
+    "handles": "handles per transaction",
+    "blocks": "blocks per transaction",
+    "logged_blocks": "logged blocks per transaction",
+}
+"""Of a transaction, as /proc/fs/jbd2 has them."""
 WHOLE = ("layout", "run", "sync")
 """The phases that the job makes together. What stays dirty after fio is written by the sync."""
 
 
-def run_guest(work: Path, system: str, service_us: int) -> None:
+def run_guest(work: Path, system: str, service_us: int, job: str) -> None:
     """Boots the guest, and waits until it has gone through the job."""
-    # Added to the job: threads that have laid out their files wait for one another, so that the phases are apart.
-    (work / "job.fio").write_text(f"{JOB.read_text()}directory=/mnt/t\nexec_prerun=/tmp/laid_out\n")
+    (work / "job.fio").write_text(f"{job}directory=/mnt/t\n")
     disk = work / "disk.sock"
     serve = [sys.executable, str(HERE / "vhost_disk.py"), str(disk), "--log", str(work / "requests.csv")]
     serve += ["--service-us", str(service_us), "--size-mb", str(DISK_MB), "--image", str(work / "image")]
@@ -73,6 +79,16 @@ def counted_by_fio(path: Path) -> dict[str, int]:
         "fsyncs_run": run,
         "fsyncs": FILES + run,
     }
+
+
+def counted_by_jbd2(path: Path) -> dict[str, int]:
+    """What the kernel's journal says of its transactions before the file system is unmounted; the rest are means."""
+    text = path.read_text()
+    transactions, requested = re.findall(r"\d+", text)[:2]
+    found = {"transactions": int(transactions), "requested": int(requested)}
+    for key, words in JBD2_MEANS.items():
+        found[key] = int(re.findall(rf"(\d+)(?:us)? {words}", text)[0])
+    return found
 
 
 def extents(path: Path) -> dict[str, Any]:
@@ -114,6 +130,7 @@ def captured(work: Path, system: str) -> dict[str, Any]:
         "fio": fio,
         "extents": extents(work / "filefrag"),
         "image": described(layout),
+        **({"jbd2": counted_by_jbd2(work / "jbd2")} if isinstance(layout, Ext3) else {}),
         "mount": (work / "mounts").read_text().split(maxsplit=2)[2].strip(),
         "queue": queue(work / "queue"),
         "vm": queue(work / "vm"),
@@ -175,6 +192,15 @@ def write_log(log: list[Sent], path: Path) -> None:
             file.write(f"{sent.time_ns // 1000 * 1000},{sent.kind},{sent.offset_bytes},{sent.bytes}{journal}\n")
 
 
+def work_folder(path: Path) -> Path:
+    """Makes the working folder."""
+    for used in (path.resolve(), HERE.resolve()):
+        if used.is_relative_to("/tmp"):
+            sys.exit(f"{used} is in /tmp, which the guest has for itself")
+    path.mkdir(parents=True, exist_ok=True)
+    return path.resolve()
+
+
 def main() -> None:
     """Captures everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -185,20 +211,19 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=HERE.parents[1] / "target")
     parser.add_argument("--keep", action="store_true", help="keep images and logs in the working folder")
     options = parser.parse_args()
-    for path in (options.work.resolve(), HERE.resolve()):
-        if path.is_relative_to("/tmp"):
-            sys.exit(f"capture_files: {path} is in /tmp, which the guest has for itself")
-    options.work.mkdir(parents=True, exist_ok=True)
+    base = work_folder(options.work)
     options.folder.mkdir(parents=True, exist_ok=True)
     go_first()
     described_at = options.folder / "runs.json"
     kept = json.loads(described_at.read_text())["runs"] if described_at.exists() else {}
+    # Threads that have laid out their files wait for one another, so that the phases are apart.
+    job = f"{JOB.read_text()}exec_prerun=/tmp/laid_out\n"
     for run in range(options.runs):
         for service_us in options.services:
             for system in options.systems:
                 name = f"{system}.{service_us}us.{run}"
-                work = Path(tempfile.mkdtemp(prefix=f"files-{name}-", dir=options.work.resolve()))
-                run_guest(work, system, service_us)
+                work = Path(tempfile.mkdtemp(prefix=f"files-{name}-", dir=base))
+                run_guest(work, system, service_us, job)
                 kept[name] = captured(work, system)
                 print(name, json.dumps(kept[name]["phases"]["job"]))
                 if run == 0 and service_us == SERVICES_US[-1]:

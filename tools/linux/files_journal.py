@@ -67,9 +67,9 @@ def parse(text: str) -> list[Block]:
 
 
 def journal_figures(log: Iterable[Sent], layout: Layout) -> dict[str, Any]:
-    """Requests and blocks to the journal by kind, and what the copies are of."""
-    requests, kinds, copied, sizes = 0, Counter[str](), Counter[str](), Counter[int]()
-    copies = 0
+    """Requests and blocks to the journal by kind, what the copies are of, and the most that a commit has."""
+    requests, copies, most = 0, 0, 0
+    kinds, copied = Counter[str](), Counter[str]()
     for sent in log:
         in_journal = layout.classify(sent.offset_bytes, sent.bytes).get("journal", 0) if sent.kind == "W" else 0
         if not in_journal:
@@ -82,11 +82,10 @@ def journal_figures(log: Iterable[Sent], layout: Layout) -> dict[str, Any]:
             copied.update(layout.kinds[home] for home in block.homes)
             copies += len(block.homes)
             if block.letter == "C":
-                sizes[copies] += 1
-                copies = 0
+                most, copies = max(most, copies), 0
     return {
         "writes": requests,
         "blocks": dict(kinds.most_common()),
         "copies_of": dict(copied.most_common()),
-        "copies_of_a_commit": [[size, count] for size, count in sorted(sizes.items())],
+        "copies_most": most,
     }

@@ -66,6 +66,7 @@ sync
 /tmp/mark 6
 filefrag -v /mnt/t/v.* > /mnt/out/filefrag 2>&1
 df -k /mnt/t > /mnt/out/df
+cat /proc/fs/jbd2/vda-8/info > /mnt/out/jbd2 2> /dev/null
 /tmp/mark 7
 umount /mnt/t
 /tmp/mark 8
