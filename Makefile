@@ -86,7 +86,7 @@ fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with car
 validate-linux: $(CLI) ## run fio jobs in a real Linux kernel and in FlashWatt, and compare (20 minutes; installs packages)
 	@bash tools/validate_linux.sh $(BIN)/python linux
 
-validate-files: $(CLI) ## run fio's job on file systems of a real Linux kernel, and print what their disk saw (10 minutes; installs packages)
+validate-files: $(CLI) ## run fio's job on file systems of a real Linux kernel, and print what their disk saw (25 minutes; installs packages)
 	@bash tools/validate_linux.sh $(BIN)/python files
 
 docs: $(CLI) $(DOCS) ## build the site in site/index.html; a warning is an error

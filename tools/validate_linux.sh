@@ -55,4 +55,5 @@ if [ -n "$missing" ]; then
     exit 0
 fi
 "$python" "$here/capture$suffix.py" "$folder"
+[ "$what" != files ] || "$python" "$here/capture_journal.py" "$folder"
 "$python" "$here/compare$suffix.py" "$folder"

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import mmap
+import os
 import shutil
 import struct
 import subprocess
 import sys
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from capture_files import WHOLE
-from compare_files import FIGURES, SYSTEMS, Bar, rows_of
+from capture import guest_environment
+from capture_files import WHOLE, counted_by_jbd2
+from compare_files import FIGURES, SYSTEMS, Bar, journal_table, rows_of
 from files_figures import Sent, figures, phases, read_log, read_request_log
 from files_journal import Block, blocks_of, journal_figures, parse
 from files_layout import BLOCK_BYTES, LAYOUTS, Ext2, Ext3, Nilfs2, is_sparse_super, layout_of
@@ -150,8 +154,25 @@ def test_the_page_has_the_captured_figures() -> None:
         assert line.rsplit("|", 4)[0] in page
 
 
+def test_the_table_of_journals_by_hand() -> None:
+    part = {
+        "fsyncs": 30,
+        "written": {"data": 9 << 20, "journal": 3 << 20, "bitmap": 1 << 20, "inode table": 1 << 20},
+        "journal": {"writes": 25, "blocks": {"commit": 10, "copy": 120, "superblock": 4}, "copies_most": 17},
+    }
+    more = {**part, "fsyncs": 60}
+    runs = {
+        f"ext3.0us.{number}": {"phases": dict.fromkeys(WHOLE, of) | {"job": of}}
+        for number, of in enumerate((part, more))
+    }
+    text = journal_table({**runs, "ext2.0us.0": slow("ext2")})
+    assert "| `ext3`, 0 µs | `run` | 10 | 4.5 | 12.0 | 17 | 2.10 | 3.0 | 2.0 | 4 |" in text.splitlines()
+    assert "ext2" not in text
+    assert not journal_table({"ext2.0us.0": slow("ext2")})
+
+
 def test_the_captured_files_are_small() -> None:
-    assert max(file.stat().st_size for file in CAPTURE.iterdir()) < 300 * 1024
+    assert max(file.stat().st_size for file in CAPTURE.iterdir()) < 350 * 1024
 
 
 NEEDS_E2FSPROGS = pytest.mark.skipif(
@@ -258,6 +279,17 @@ def test_figures_of_a_journal_by_hand() -> None:
     }
 
 
+def test_what_the_kernel_says_of_its_transactions_is_read(tmp_path: Path) -> None:
+    info = tmp_path / "info"
+    info.write_text(
+        "644 transactions (640 requested), each up to 1024 blocks\naverage: \n  0ms waiting for transaction\n"
+        "  631us average transaction commit time\n  136 handles per transaction\n  11 blocks per transaction\n"
+        "  13 logged blocks per transaction\n"
+    )
+    found = {"transactions": 644, "requested": 640, "commit_us": 631, "handles": 136, "blocks": 11, "logged_blocks": 13}
+    assert counted_by_jbd2(info) == found
+
+
 def test_the_kept_logs_have_whole_transactions() -> None:
     """Each descriptor names as many blocks as there are copies, and a commit follows."""
     for system in (name for name, layout in LAYOUTS.items() if issubclass(layout, Ext3)):
@@ -283,6 +315,48 @@ def test_captures_of_ext3_differ_where_they_should() -> None:
             assert bare["flushes"] == 0
             assert plain["flushes"] > 2 * plain["journal"]["blocks"]["commit"]
             assert seconds["journal"]["blocks"]["copy"] < 0.7 * plain["journal"]["blocks"]["copy"]
+
+
+def test_a_journal_that_nobody_hurries_commits_every_five_seconds() -> None:
+    """Data, descriptor and copies, flush, commit block, flush; blocks go to their places half a minute later."""
+    run = phases(read_log(CAPTURE / "ext3_lazy.csv.xz"))["run"]
+    written = [sent for sent in run if sent.kind != "R"]
+    commits = [at for at, sent in enumerate(written) if sent.journal.endswith("C")]
+    starts = [at for at, sent in enumerate(written) if "D" in sent.journal]
+    assert len(commits) == len(starts) == 8
+    times = [written[at].time_ns / 1e9 for at in commits]
+    assert [after - before for before, after in pairwise(times)] == pytest.approx([5] * 7, abs=0.1)
+    for at in commits:
+        assert [sent.kind for sent in written[at - 1 : at + 2]] == ["F", "W", "F"]
+    homes = {home for sent in written for block in parse(sent.journal) for home in block.homes}
+    in_place = [sent for sent in written if sent.kind == "W" and sent.offset_bytes // BLOCK_BYTES in homes]
+    assert min(sent.time_ns for sent in in_place) / 1e9 - times[0] > 30
+    data = [sent for sent in written[: starts[0]] if sent.kind == "W" and not sent.journal]
+    assert sum(sent.bytes for sent in data) > 5 * 900_000
+
+
+def test_few_threads_join_in_a_commit() -> None:
+    """Two flushes a commit; a thread alone needs one commit for each fsync, sixteen need an eighth of that."""
+    runs = json.loads((CAPTURE / "ext3_joins.json").read_text())
+    assert [run["threads"] for run in runs] == [threads for threads in (1, 2, 4, 8, 16) for _ in range(5)]
+    for run in runs:
+        assert run["fsyncs"] == 256 * run["threads"]
+        assert run["flushes"] == pytest.approx(2 * run["commits"], rel=0.02)
+        assert run["journal"]["blocks"]["commit"] == run["commits"]
+        joined = run["fsyncs"] / run["commits"]
+        assert joined == 1 if run["threads"] == 1 else 1 < joined <= run["threads"] + 0.1
+
+
+def test_the_page_has_the_table_of_journals() -> None:
+    page = (ROOT / "docs/validation-files.md").read_text()
+    for line in (CAPTURE / "ext3_journal_places.csv").read_text().splitlines()[1:]:
+        mib, _, journal, first, mapped, runs = line.split(",")
+        size = f"{int(mib) // 1024} GiB" if int(mib) >= 1024 else f"{mib} MiB"
+        row = (
+            f"| {size} | {int(journal):,} | {int(journal) // 256:,} | {first} | {mapped} | {runs.replace(' ', ', ')} |"
+        )
+        if int(mib) >= 64 and int(mib).bit_count() == 1:
+            assert row in page.splitlines()
 
 
 def test_copies_of_the_superblock() -> None:
@@ -326,6 +400,21 @@ def test_the_disk_keeps_data_in_its_image() -> None:
     assert disk.ranges([(0x4000, 16)]) == [(4096, 512)]
     disk.zero([(4096, 6)])
     assert image[4096:4104] == bytes(6) + b"gh"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.parametrize("flags", ["fpu avx512f amx_tile", "fpu avx512f"])
+def test_wide_registers_are_loaded_where_the_processor_has_them(
+    flags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library is built for a processor with AMX, and exports its own ptrace."""
+    monkeypatch.setattr(Path, "read_text", lambda _: f"flags\t\t: {flags}\n")
+    found = guest_environment(tmp_path).get("LD_PRELOAD")
+    if "amx" not in flags:
+        assert found == os.environ.get("LD_PRELOAD")
+        return
+    assert found == str(tmp_path / "wide_registers.so")
+    assert ctypes.CDLL(found).ptrace
 
 
 def test_without_the_packages_the_target_says_that_it_skips(tmp_path: Path) -> None:

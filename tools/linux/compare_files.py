@@ -21,7 +21,7 @@ from files_figures import MIB, Sent, figures, read_request_log
 
 PHASES = ("layout", "run", "job")
 SYSTEMS = {"ext2": "ext2", "nilfs2": "nilfs2"}
-"""The kernel's name of each file system, and FlashWatt's. f2fs was captured, and is not modelled."""
+"""The kernel's name of each file system, and FlashWatt's. The others were captured, and are not modelled."""
 SERVICE = "1000us"
 """The disk that FlashWatt has: with no time a request the guest's processor decides, which is not modelled."""
 
@@ -164,6 +164,37 @@ def table(host: dict[str, Any], phase: str, rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def journal_table(runs: dict[str, Any]) -> str:
+    """Means of what the kernel's runs wrote to a journal, by file system and time of a request."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for name, run in sorted(runs.items()):
+        if "journal" in run["phases"]["job"]:
+            groups.setdefault(tuple(name.split(".")[:2]), []).append(run["phases"])
+    cells = ["capture", "phase", "commits", "fsyncs for each commit", "copies for each commit", "most"]
+    cells += ["requests for each commit", "journal, MiB", "in place, MiB", "writes of the journal's superblock"]
+    lines = ["### Journals", "", f"| {' | '.join(cells)} |", "|---|---" + "|--:" * (len(cells) - 2) + "|"]
+    for (system, service), group in groups.items():
+        for phase in ("layout", "run"):
+            values = [
+                statistics.fmean(of) for of in zip(*(journal_values(parts[phase]) for parts in group), strict=True)
+            ]
+            found = [f"{value:.{digits}f}" for value, digits in zip(values, (0, 1, 1, 0, 2, 1, 1, 0), strict=True)]
+            time = f"{service.removesuffix('us')} µs"
+            lines.append(f"| `{system}`, {time} | `{phase}` | {' | '.join(found)} |")
+    return "\n".join(lines) + "\n" if groups else ""
+
+
+def journal_values(part: dict[str, Any]) -> tuple[float, ...]:
+    """A phase of a run as a line of the table of journals."""
+    journal, written = part["journal"], part["written"]
+    blocks = journal["blocks"]
+    commits, superblocks = blocks["commit"], blocks.get("superblock", 0)
+    in_place = sum(size for kind, size in written.items() if kind not in ("data", "journal"))
+    rates = (part["fsyncs"] / commits, blocks["copy"] / commits, journal["copies_most"])
+    requests = (journal["writes"] - superblocks) / commits
+    return (commits, *rates, requests, written["journal"] / MIB, in_place / MIB, superblocks)
+
+
 def line(row: Row) -> str:
     """A line of a table."""
     figure, bar, beyond = row.figure, row.figure.bar, row.beyond
@@ -190,7 +221,7 @@ def main() -> None:
     options = parser.parse_args()
     captured = json.loads((options.folder / "runs.json").read_text())
     rows = rows_of(captured["runs"], options.phase, options.ours)
-    text = table(captured["host"], options.phase, rows)
+    text = "\n".join(filter(None, (table(captured["host"], options.phase, rows), journal_table(captured["runs"]))))
     if options.json:
         found = [
             {**row._asdict(), "figure": row.figure.key, "beyond": row.beyond, "is_within": row.is_within}

@@ -263,6 +263,7 @@ class F2fs(Layout):
 LAYOUTS: dict[str, type[Layout]] = {
     "ext2": Ext2,
     "ext3": Ext3,
+    "ext3_noatime": Ext3,
     "ext3_nobarrier": Ext3,
     "ext3_seconds": Ext3,
     "nilfs2": Nilfs2,

@@ -46,6 +46,7 @@ uname -r > /mnt/out/kernel
 case $fs in
     ext2) mkfs.ext2 -q -b 4096 /dev/vda ;;
     ext3) mkfs.ext3 -q -b 4096 /dev/vda ;;
+    ext3_noatime) mkfs.ext3 -q -b 4096 /dev/vda ;;
     ext3_nobarrier) mkfs.ext3 -q -b 4096 /dev/vda ;;
     ext3_seconds) mkfs.ext3 -q -b 4096 -I 128 /dev/vda ;;
     nilfs2) mkfs.nilfs2 -q -B 512 /dev/vda ;;
@@ -55,6 +56,7 @@ esac > /mnt/out/mkfs.messages 2>&1
 case $fs in
     nilfs2) mount -t nilfs2 -i /dev/vda /mnt/t ;;
     ext3 | ext3_seconds) mount -t ext4 -o nodelalloc /dev/vda /mnt/t ;;
+    ext3_noatime) mount -t ext4 -o nodelalloc,noatime /dev/vda /mnt/t ;;
     ext3_nobarrier) mount -t ext4 -o nodelalloc,barrier=0 /dev/vda /mnt/t ;;
     *) mount -t $fs /dev/vda /mnt/t ;;
 esac
