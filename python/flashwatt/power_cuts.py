@@ -323,6 +323,14 @@ class Crash:
         return self._sum("files_lost")
 
     @property
+    def files_exposed_blocks(self) -> int:
+        """Blocks that a journal's committed metadata gives to a file and that do not hold its data, summed over all cuts.
+
+        It must be 0.
+        """
+        return self._sum("files_exposed_blocks")
+
+    @property
     def files_pair_lost(self) -> int:
         """Files of which fsynced data is lost, at cuts that spoilt pages, summed over all cuts."""
         return self._sum("files_pair_lost")
@@ -372,7 +380,8 @@ class Crash:
         an fsync has made durable, and `files_fsynced_bytes` of it; `files_lost`, files of which such data is lost,
         which must be 0, `files_lost_bytes` of it, and `files_pair_lost`, those at cuts that spoilt pages;
         `files_rolled_back`, files with changes that no fsync had made durable and that are gone, and
-        `files_rolled_back_bytes` of them.
+        `files_rolled_back_bytes` of them; and `files_exposed_blocks`, blocks that the committed metadata of a journal
+        gives to a file and that do not hold its data, which must be 0.
 
         Of an array also `inconsistent_rows`, rows whose parity does not match their data or whose copies differ;
         `inconsistent_bytes` of parity and copies that a scrub must write anew; `hole_bytes`, data of a member that the

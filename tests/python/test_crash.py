@@ -440,13 +440,14 @@ def mail() -> Crash:
     return fw.crash({"device.preset": "limit", "device.ways": 1, "device.op_ratio": 0.5, **FILES, **HOSTED}, cuts=20)
 
 
-@pytest.mark.parametrize("system", ["ext2", "lfs", "nilfs2"])
+@pytest.mark.parametrize("system", ["ext2", "ext3", "lfs", "nilfs2"])
 def test_fsynced_files_are_found(system: str) -> None:
-    small = {} if system == "ext2" else {f"workload.files.system.{system}.segment_bytes": 262_144}
+    small = {} if system in ("ext2", "ext3") else {f"workload.files.system.{system}.segment_bytes": 262_144}
     on_system = {"device.preset": "limit", "device.ways": 1, "device.op_ratio": 0.5, **FILES}
     place = small or {"workload.files.system": system}
     result = fw.crash({**on_system, **place}, cuts=20)
     assert (result.file_system, result.files_lost, result.files_pair_lost) == (system, 0, 0)
+    assert result.files_exposed_blocks == 0
     frame = result.cuts
     assert frame["files_fsynced"].max() > 50
     assert (frame["files_fsynced_bytes"] % 4096 == 0).all()

@@ -82,7 +82,7 @@ def test_figures_add_up() -> None:
     assert files["flushes"] == content["workload"]["flushes"]
 
 
-@pytest.mark.parametrize("system", ["ext2", "lfs", "nilfs2"])
+@pytest.mark.parametrize("system", ["ext2", "ext3", "lfs", "nilfs2"])
 def test_the_second_account_finds_nothing(system: str) -> None:
     done = fw.run(
         {"device.preset": "x25m", "workload.files.operations": 2000, "workload.files.system": system}, check=True
@@ -164,13 +164,72 @@ def test_an_aged_disk_has_less_room_in_more_pieces() -> None:
         report(**{**small, "workload.files.aged": {"fill_fraction": 0.9}, "workload.files.set.nfiles": 5000})
 
 
-@pytest.mark.parametrize("system", ["ext2", "lfs", "nilfs2"])
+@pytest.mark.parametrize("system", ["ext2", "ext3", "lfs", "nilfs2"])
 def test_the_unmount_does_not_wait_for_a_timer(system: str) -> None:
     """Nothing is synchronous in a file server: most of it is written at the end, at once."""
     keys = {"workload.files.system": system, "workload.files.personality": "fileserver"}
     content = report(**{**keys, "workload.files.operations": 1000}).to_dict()
     assert content["throughput"]["simulated_s"] < 2
     assert content["files"]["operations"]["seconds"] < content["throughput"]["simulated_s"]
+
+
+JOURNALED = {"workload.files.system": "ext3", "workload.files.operations": 3000}
+KEYS: tuple[dict[str, Any], ...] = (
+    {"journal_bytes": 4_194_304},
+    {"commit_interval_s": 0.001},
+    {"barrier": 0},
+    {"order_overwrites": 1, "commit_interval_s": 0.01},
+    {"time_step_ms": 1000},
+)
+
+
+def test_every_key_of_the_journal_has_an_effect() -> None:
+    files = {
+        "workload.files.personality": "oltp",
+        "workload.files.operations": 4000,
+        "workload.files.set": {"nfiles": 2, "filesize": "8m", "nshadows": 8, "ndbwriters": 2, "logfilesize": "1m"},
+    }
+
+    def written(**keys: Any) -> Any:
+        table = {f"workload.files.system.ext3.{key}": value for key, value in keys.items()}
+        content = report(**files, **(table or {"workload.files.system": "ext3"})).to_dict()["files"]
+        return content["written"], content["flushes"], content["space"]
+
+    base = written()
+    for keys in KEYS:
+        assert written(**keys) != base, keys
+    flushes = written(barrier=0)[1]
+    assert flushes < base[1] / 5, "those of the unmount are left"
+
+
+def test_a_journal_writes_commits_and_flushes_twice_for_each() -> None:
+    content = report(**JOURNALED).to_dict()["files"]
+    written = {one["cause"]: one for one in content["written"]}
+    assert written["commit"]["metadata_bytes"] > written["unmount"]["metadata_bytes"] > 0
+    assert written["sync"]["metadata_bytes"] == 0, "an fsync leaves metadata to the commit"
+    assert content["metadata_fraction"] > report(**{**JOURNALED, "workload.files.system": "ext2"}).files.metadata_fraction
+
+
+@pytest.mark.parametrize("system", ["ext2", "ext3"])
+def test_access_times_are_metadata(system: str) -> None:
+    keys = {"workload.files.system": system, "workload.files.personality": "webserver"}
+
+    def metadata(**more: Any) -> int:
+        content = report(**{**keys, **more, "workload.files.operations": 6000}).to_dict()["files"]
+        return sum(one["metadata_bytes"] for one in content["written"])
+
+    none, relative, strict = (metadata(**{"workload.files.atime": atime}) for atime in ("noatime", "relatime", "strictatime"))
+    assert none == metadata() < relative <= strict
+
+
+@pytest.mark.parametrize("system", ["ext2", "ext3"])
+def test_an_fsync_of_linux_2_6_does_not_flush(system: str) -> None:
+    flushes = [
+        report(**{**JOURNALED, "workload.files.system": system, "workload.files.fsync_flush": flush}).files.flushes
+        for flush in (True, False)
+    ]
+    assert flushes[1] < flushes[0]
+    assert (system == "ext3") == (flushes[1] > 2), "the commits of ext3 flush"
 
 
 def test_a_program_has_its_sha256_in_the_report(flashwatt: Cli, tmp_path: Path) -> None:
@@ -226,6 +285,13 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "a part of a file": (
         {"system.ext2": {"reservation_blocks": 9.5}},
         ("workload.files.system.ext2.reservation_blocks", "a whole number"),
+    ),
+    "an option of ext2 and ext3": ({"system": "lfs", "atime": "relatime"}, ("workload.files.atime", "the file system lfs", "ext2, ext3")),
+    "another option of them": ({"system": "nilfs2", "fsync_flush": False}, ("workload.files.fsync_flush", "nilfs2")),
+    "no time of access": ({"atime": "lazytime"}, ("workload.files.atime", "lazytime", "strictatime")),
+    "a journal that is too short": (
+        {"system.ext3": {"journal_bytes": 4096}},
+        ("workload.files.system.ext3.journal_bytes", "from 4194304 on"),
     ),
     "no inode": ({"system.ext2": {"bytes_per_inode": -1}}, ("expected 0 to 67108864",)),
     "more than all is full": ({"aged.fill_fraction": 2}, ("workload.files.aged.fill_fraction", "0.01 to 0.9")),

@@ -23,6 +23,14 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
 _SIZES = (512, 4096, 4096, 4096, 8192, 32_768, [[4096, 0.7], [16_384, 0.3]], [[512, 1], [6144, 2]])
 SYSTEMS: dict[str, dict[str, tuple[Any, ...]]] = {
     "ext2": {"reserved_percent": (0,), "reservation_blocks": (0, 32), "discard": (1,)},
+    "ext3": {
+        "discard": (1,),
+        "barrier": (0,),
+        "order_overwrites": (1,),
+        "commit_interval_s": (0.01, 0.5),
+        "journal_bytes": (4_194_304,),
+        "time_step_ms": (1, 1000),
+    },
     "lfs": {"cost_benefit": (0, 1), "trim": (0, 1), "checkpoint_s": (0.05, 1), "clean_whole": (0, 1)},
     "nilfs2": {"cost_benefit": (0, 1), "trim": (0, 1), "checkpoint_s": (0.05, 1), "clean_segments": (1, 2)},
 }
@@ -151,6 +159,8 @@ def files(draw: Draw) -> tuple[dict[str, Any], Files]:
             0.3,
         ),
     }
+    if system in ("ext2", "ext3"):
+        settings |= draw.some({"atime": ("relatime", "strictatime"), "fsync_flush": (False,)}, 0.3)
     if draw.chance(0.3):  # ageing through a page cache of few MiB may take very long
         settings |= {"aged.fill_fraction": draw.one(0.2, 0.4), "aged.churn": 0.5, "cache.memory_bytes": 1 << 30}
     name = draw.name("programs", [*draw.names["personalities"], "path", "path", "fio"])

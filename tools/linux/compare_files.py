@@ -20,8 +20,18 @@ from compare import write_page
 from files_figures import MIB, Sent, figures, read_request_log
 
 PHASES = ("layout", "run", "job")
-SYSTEMS = {"ext2": "ext2", "nilfs2": "nilfs2"}
-"""The kernel's name of each file system, and FlashWatt's. The others were captured, and are not modelled."""
+SYSTEMS = {
+    "ext2": "ext2",
+    "ext3": "ext3",
+    "ext3_noatime": "ext3",
+    "ext3_seconds": "ext3",
+    "ext3_nobarrier": "ext3",
+    "nilfs2": "nilfs2",
+}
+"""The captured form of each file system, and FlashWatt's name of it. f2fs was captured, and is not modelled."""
+WINDOWS = "ext3"
+"""FlashWatt's ext3 gives blocks out as ext3 did, in windows; the driver that was captured is ext4's, with its allocator:
+extents are not compared."""
 SERVICE = "1000us"
 """The disk that FlashWatt has: with no time a request the guest's processor decides, which is not modelled."""
 
@@ -124,13 +134,13 @@ def flashwatt_figures(
 
 def ours(folder: Path | None, system: str) -> dict[str, float]:
     """FlashWatt's figures of a file system; none where it did not run."""
-    name = SYSTEMS.get(system)
-    if folder is None or name is None or not (folder / f"{name}.report.json").exists():
+    if folder is None or system not in SYSTEMS or not (folder / f"{system}.report.json").exists():
         return {}
-    report = json.loads((folder / f"{name}.report.json").read_text())
-    inspected = folder / f"{name}.inspect.json"
-    inspection = json.loads(inspected.read_text()) if inspected.exists() else None
-    return flashwatt_figures(read_request_log(folder / f"{name}.requests.csv"), report, inspection)
+    report = json.loads((folder / f"{system}.report.json").read_text())
+    inspected = folder / f"{system}.inspect.json"
+    is_compared = inspected.exists() and SYSTEMS[system] != WINDOWS
+    inspection = json.loads(inspected.read_text()) if is_compared else None
+    return flashwatt_figures(read_request_log(folder / f"{system}.requests.csv"), report, inspection)
 
 
 def rows_of(runs: dict[str, Any], phase: str, folder: Path | None) -> list[Row]:

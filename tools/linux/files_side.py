@@ -2,7 +2,7 @@
 
     python files_side.py DIR
 
-Writes for each file system SYSTEM that both sides have: SYSTEM.requests.csv, SYSTEM.report.json, SYSTEM.inspect.json.
+Writes for each captured form SYSTEM of a file system that both sides have: SYSTEM.requests.csv, SYSTEM.report.json, SYSTEM.inspect.json.
 """
 
 import subprocess
@@ -28,19 +28,30 @@ SETS = (
     "workload.files.processor.call_ns=100_000",
     f'workload.files.fio="{JOB}"',
 )
+_TICK = "system.ext3.time_step_ms=10"  # user-mode Linux has 100 ticks a second
+_RELATIME = 'atime="relatime"'
 OF_SYSTEM = {
+    "ext2": ('system="ext2"',),
+    "ext3": (_TICK, _RELATIME),
+    "ext3_noatime": (_TICK,),
+    "ext3_seconds": ("system.ext3.time_step_ms=1000", _RELATIME),
+    "ext3_nobarrier": (_TICK, _RELATIME, "system.ext3.barrier=0"),
     # mkfs.nilfs2 -B 512, and mounted without its cleaner.
-    "nilfs2": ("segment_bytes=2_097_152", "clean_low=0", "clean_high=0"),
+    "nilfs2": (
+        "system.nilfs2.segment_bytes=2_097_152",
+        "system.nilfs2.clean_low=0",
+        "system.nilfs2.clean_high=0",
+    ),
 }
+"""Keys of `[workload.files]` for each captured form."""
 
 
 def main() -> None:
     """Runs every file system."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name in SYSTEMS.values():
-        own = [f"workload.files.system.{name}.{one}" for one in OF_SYSTEM.get(name, ())]
-        sets = [*SETS, *(own or [f"workload.files.system={name}"])]
+    for name in SYSTEMS:
+        sets = [*SETS, *(f"workload.files.{one}" for one in OF_SYSTEM[name])]
         arguments = [part for one in sets for part in ("--set", one)]
         run = ["run", str(DRIVE), "--json", "--quiet", "--request-log", str(folder / f"{name}.requests.csv"), "--force"]
         (folder / f"{name}.report.json").write_text(_flashwatt(*run, *arguments))

@@ -41,6 +41,7 @@ _BEFORE_DRIVE = {
     "host_lost_units": ("unit", "of data that was durable for its process"),
     "files_lost": ("file", "with fsynced data"),
     "files_pair_lost": ("file", "with fsynced data, at a cut that spoilt pages"),
+    "files_exposed_blocks": ("block", "that committed metadata gives to a file whose data it does not hold"),
     "hole_lost_bytes": ("byte", "of the failed member's data, in rows that were being written (write hole)"),
 }
 """Losses of processes, files and arrays: what is counted, and of what."""

@@ -57,6 +57,7 @@ _FILES: dict[str, tuple[str, Write]] = {
     "files_fsynced_bytes": ("  fsynced data of them", _bytes),
     "files_rolled_back": ("files rolled back", count),
     "files_rolled_back_bytes": ("  data of them", _bytes),
+    "files_exposed_blocks": ("blocks with others' data", count),
 }
 """Of a workload with files."""
 _FILE_PAIRS: dict[str, tuple[str, Write]] = {"files_pair_lost": ("files lost with spoilt pages", count)}
@@ -68,7 +69,15 @@ _ARRAY: dict[str, tuple[str, Write]] = {
 _AT_RISK: dict[str, tuple[str, Write]] = {"hole_bytes": ("data wrong if a member fails then", _bytes)}
 _HOLE: dict[str, tuple[str, Write]] = {"hole_lost_bytes": ("data of the failed member lost", _bytes)}
 """Of RAID 5: with all members, and without the one that has failed."""
-_LOSSES = ("lost_units", "pair_lost_units", "host_lost_units", "files_lost", "files_pair_lost", "hole_lost_bytes")
+_LOSSES = (
+    "lost_units",
+    "pair_lost_units",
+    "host_lost_units",
+    "files_lost",
+    "files_pair_lost",
+    "files_exposed_blocks",
+    "hole_lost_bytes",
+)
 """What stands in red if it is not 0."""
 _COST: dict[str, tuple[str, Write]] = {
     "recovery_ns": ("recovery time", duration),
@@ -192,6 +201,9 @@ def _verdict(found: Crash) -> Text:
     if found.host_lost_units or found.files_lost:
         units, files = counted(found.host_lost_units, "unit"), counted(found.files_lost, "file")
         return Text(f"LOST: durable data of {units} to processes, fsynced data of {files}", "bold red")
+    if found.files_exposed_blocks:
+        blocks = counted(found.files_exposed_blocks, "block")
+        return Text(f"LOST: {blocks} that committed metadata gives to files hold other data", "bold red")
     if found.hole_lost_bytes:
         lost = counted(found.hole_lost_bytes, "byte")
         return Text(f"LOST: {lost} of the failed member's data, in rows that were being written", "bold red")

@@ -533,7 +533,8 @@ class FileWrites:
 
     cause: str
     """`sync` (fsync, `O_DSYNC`), `direct`, `background` (too much was dirty), `expired` (dirty for too long),
-    `cleaning`, `unmount` (at the end of the run)."""
+    `cleaning`, `unmount` (at the end of the run); `commit`, by a journal, only if it wrote
+    something."""
     data_bytes: int
     """Bytes of files."""
     metadata_bytes: int

@@ -441,6 +441,67 @@ mod tests {
         assert_eq!(mount(&kept, &[(21, 3), (3, 4)]), found(1, 1, 1));
     }
 
+    /// A journal whose superblock is block 1. Transaction 1 (blocks 100 to 102) has the inode of a page in block 20; transaction 2 (103 to 105) the
+    /// inode again, and revokes block 20; transaction 3 (106 to 108) gives block 21 to page 1.
+    fn journal() -> (Kept, VersionClock) {
+        let versions = VersionClock::default();
+        let mut kept = Kept::new(versions.clone(), Mounts::Journal);
+        let step = |kept: &mut Kept, send: &mut dyn FnMut(&mut Kept)| {
+            send(kept);
+            versions.set(versions.now() + 1);
+        };
+        let commit = |kept: &mut Kept, id: LogId, first: Block, inode: u64| {
+            kept.act_for(Some(FILE));
+            kept.changed(PageKey::meta(INODE), inode);
+            kept.act_for(None);
+            step(kept, &mut |kept| kept.sent_to_journal(first, id, None));
+            step(kept, &mut |kept| kept.sent_to_journal(first + 1, id, Some((PageKey::meta(INODE), inode))));
+            step(kept, &mut |kept| kept.sent_to_journal(first + 2, id, None));
+            kept.note(Note::Ends(id));
+        };
+        kept.changed(page(0), 1);
+        kept.sent(20, Some((page(0), 1)));
+        versions.set(1);
+        kept.sent_superblock(1, Some(1));
+        versions.set(2);
+        kept.note(Note::Points(1, page(0), 20..21));
+        commit(&mut kept, 1, 100, 10); // versions 3 to 5
+        sync(&mut kept);
+        commit(&mut kept, 2, 103, 11); // 6 to 8
+        kept.note(Note::Revokes(2, 20));
+        kept.note(Note::Points(3, page(1), 21..22));
+        commit(&mut kept, 3, 106, 12); // 9 to 11
+        (kept, versions)
+    }
+
+    #[test]
+    fn a_journal_is_replayed_up_to_the_first_transaction_without_its_end() {
+        let (kept, _) = journal();
+        let all: Vec<(Block, u64)> = [(20, 1), (1, 2)].into_iter().chain((100..109).zip(3..)).collect();
+        let without = |block| all.iter().copied().filter(|&(at, _)| at != block).collect::<Vec<_>>();
+        assert_eq!((mount(&kept, &all).lost, mount(&kept, &all).exposed_blocks), (0, 1), "nothing is in block 21");
+        let third = mount(&kept, &without(108));
+        assert_eq!((third.lost, third.exposed_blocks), (0, 0), "transaction 3 has no commit block");
+        assert_eq!(mount(&kept, &without(103)).lost, 0, "transaction 1 has the promised inode");
+        assert_eq!(mount(&kept, &without(102)).lost, 1, "no transaction is replayed");
+        assert_eq!(mount(&kept, &without(1)).lost, 1, "the superblock says that the journal is empty");
+        assert_eq!(mount(&kept, &without(101)).lost, 0, "transaction 2 has a newer copy");
+        let first: Vec<_> = without(101).into_iter().filter(|&(at, _)| at < 103).collect();
+        assert_eq!(mount(&kept, &first).lost, 1, "the only copy is not there");
+    }
+
+    #[test]
+    fn a_block_that_is_not_revoked_comes_back() {
+        let (mut kept, versions) = journal();
+        // Block 20 was metadata in transaction 1, too.
+        kept.sent_to_journal(200, 1, Some((PageKey::meta(20), 5)));
+        versions.set(versions.now() + 1);
+        let all: Vec<(Block, u64)> = [(20, 1), (1, 2), (200, 12)].into_iter().chain((100..109).zip(3..)).collect();
+        assert_eq!(mount(&kept, &all).lost, 0, "transaction 2 revokes it");
+        let first: Vec<_> = all.iter().copied().filter(|&(at, _)| !(103..109).contains(&at)).collect();
+        assert_eq!((mount(&kept, &first).lost, mount(&kept, &first).exposed_blocks), (1, 1), "written over");
+    }
+
     /// Log 1 at blocks 10 and 11, log 2 at block 12, then region 3 at block 5, which covers log 1, then log 4 at block 13.
     fn logs(mounts: Mounts) -> Kept {
         let versions = VersionClock::default();

@@ -80,10 +80,15 @@ pub(crate) fn losses(cuts: &[Cut]) -> Vec<String> {
     let hole = (in_hole > 0).then(|| {
         format!("run.power_cuts: {in_hole} bytes of the failed member's data are lost with rows that were being written (write hole)")
     });
+    let blocks: u64 = files().map(|of| u64::from(of.files_exposed_blocks)).sum();
+    let exposed = (blocks > 0).then(|| {
+        format!("run.power_cuts: {blocks} blocks that committed metadata gives to files do not hold their data")
+    });
     let all = [
         hole,
         of_files(files().map(|of| of.files_lost).sum(), ""),
         of_files(files().map(|of| of.files_pair_lost).sum(), pairs),
+        exposed,
         warning(lost, ": a fault of the translation layer"),
         warning(by_pairs, pairs),
         warning(of_host, " to the processes: a fault of the block layer"),

@@ -122,7 +122,11 @@ impl FilesReport {
             operations: operations(&figures.flows, workload.seconds(), energy_j),
             flows: flows.map(|(flow, figures)| FlowReport::new(&flow.name, figures)).collect(),
             cache: cache(io),
-            written: WriteCause::ALL.iter().filter(|cause| is_listed(io, **cause)).map(|&cause| written(io, cause)).collect(),
+            written: WriteCause::ALL
+                .iter()
+                .filter(|cause| is_listed(io, **cause))
+                .map(|&cause| written(io, cause))
+                .collect(),
             metadata_fraction: ratio(metadata as f64, (data + metadata) as f64),
             flushes: io.flushes,
         }

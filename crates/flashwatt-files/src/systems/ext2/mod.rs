@@ -11,8 +11,10 @@
 //! for each, and sends a flush, also where nothing was dirty; the rest of the metadata waits for the flusher. Times are whole seconds: a
 //! file that is overwritten changes its inode once in a second.
 //!
+//! [`journal`] makes ext3 of it.
+//!
 //! Deviations: names have eight letters. A name is looked up in its directory each time (there is no cache of names, and none of
-//! inodes beside the page cache), but not before it is made. Times of access are not kept (`noatime`). The superblock is written at the
+//! inodes beside the page cache), but not before it is made. Times of access are kept if the mount says so ([`MountOptions`]). The superblock is written at the
 //! end of a run only. An inode that has changed is a dirty block at once, and its block is read when it is made, not ahead of its
 //! write. Where a search for the group of a directory begins is drawn from the directory's number. A range that is written gets all
 //! of its blocks or none.
@@ -90,8 +92,10 @@ const OF_LAYOUT: [Param; 4] = [
 
 const JOURNAL: &str = "bytes of the journal, from 4194304; a multiple of 4096; 0: as mke2fs, by the size of the disk";
 const INTERVAL: &str = "time in s after its first change at which a transaction is committed";
-const OVERWRITES: &str = "does data that is written over go before the commit (1, Linux 2.6), or new data alone (0, Linux 6.1)?";
-const STEP: &str = "ms in which times of files count: 4 with 250 ticks a second (Linux 6.1), 1000 for whole seconds (Linux 2.6)";
+const OVERWRITES: &str =
+    "does data that is written over go before the commit (1, Linux 2.6), or new data alone (0, Linux 6.1)?";
+const STEP: &str =
+    "ms in which times of files count: 4 with 250 ticks a second (Linux 6.1), 1000 for whole seconds (Linux 2.6)";
 
 const PER_INODE: &str = "bytes of the disk for each inode, from 4096; 0: as mke2fs, 16384 for most disks";
 const RESERVED: &str = "per cent of the blocks that applications do not get";
@@ -107,8 +111,7 @@ const BYTES_PER_INODE_MIN: u64 = BLOCK_BYTES;
 fn new(name: &str, parameters: &Parameters, disk_bytes: u64) -> Result<Ext2, Box<Fault>> {
     let per_inode = Some(parameters.count("bytes_per_inode")).filter(|&bytes| bytes > 0);
     if let Some(bytes) = per_inode.filter(|&bytes| bytes < BYTES_PER_INODE_MIN) {
-        let fault =
-            Fault::key(format!("workload.files.system.{name}.bytes_per_inode"), "too few bytes for an inode");
+        let fault = Fault::key(format!("workload.files.system.{name}.bytes_per_inode"), "too few bytes for an inode");
         return Err(Box::new(fault.found(bytes).expected("0, or 4096 to 67108864")));
     }
     let geometry = Geometry::new(disk_bytes, per_inode).ok_or_else(|| {
@@ -119,7 +122,7 @@ fn new(name: &str, parameters: &Parameters, disk_bytes: u64) -> Result<Ext2, Box
     Ok(Ext2::new(geometry, parameters))
 }
 
-/// Less of the free blocks than this part of them goes to the journal, as with mke2fs.
+/// A journal of a given length may have this part of the free blocks, as with mke2fs.
 const JOURNAL_PART: u64 = 2;
 
 fn with_journal(parameters: &Parameters, disk_bytes: u64) -> Result<Ext2, Box<Fault>> {
@@ -134,10 +137,11 @@ fn with_journal(parameters: &Parameters, disk_bytes: u64) -> Result<Ext2, Box<Fa
     let asked = (bytes / BLOCK_BYTES) as u32;
     let blocks = if asked > 0 { Some(asked) } else { usual_blocks(system.geometry.blocks) };
     let free = system.blocks.bitmap.free();
-    let Some(blocks) = blocks.filter(|&blocks| u64::from(blocks) <= free / JOURNAL_PART) else {
+    let most = if asked > 0 { free / JOURNAL_PART } else { free };
+    let Some(blocks) = blocks.filter(|&blocks| u64::from(blocks) <= most) else {
         let fault = Fault::key(key, "the disk has no room for the journal");
         let found = blocks.map_or("none".into(), |blocks| format!("{} bytes", u64::from(blocks) * BLOCK_BYTES));
-        let expected = format!("at most half of the {free} free blocks of the disk, which has 2048 or more");
+        let expected = format!("at most half of the {free} free blocks of a disk, which has 2048 blocks or more");
         return Err(Box::new(fault.found(format!("{found} on {disk_bytes} bytes")).expected(expected)));
     };
     let settings = JournalSettings {

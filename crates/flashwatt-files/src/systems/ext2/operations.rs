@@ -9,7 +9,9 @@ use super::journal::CREDITS;
 use super::pages::Touched;
 use super::{Ext2, ROOT_INODE, Who};
 use crate::operation::{DirId, FileId, OpError};
-use crate::system::{AccessTimes, Block, Cx, FileSystem, MountOptions, Mounts, PageKey, Run, Stop, Sync, Tried, Usage, Work};
+use crate::system::{
+    AccessTimes, Block, Cx, FileSystem, MountOptions, Mounts, PageKey, Run, Stop, Sync, Tried, Usage, Work,
+};
 use flashwatt_base::rng::splitmix64;
 use flashwatt_base::units::Nanos;
 

@@ -44,7 +44,8 @@ fn options(c: &mut Checker, table: &str, raw: &raw::Files, system: &systems::Reg
     let default = MountOptions::default();
     let given = [("atime", raw.atime.is_some()), ("fsync_flush", raw.fsync_flush.is_some())];
     for (key, _) in given.into_iter().filter(|&(_, is_given)| is_given && !system.build.has_options) {
-        let fault = c.fault(&format!("{table}.{key}"), "has no effect").found(format!("the file system {}", system.name));
+        let fault =
+            c.fault(&format!("{table}.{key}"), "has no effect").found(format!("the file system {}", system.name));
         let others = systems::REGISTRY.iter().filter(|entry| entry.build.has_options).map(|entry| entry.name);
         c.push(fault.expected(format!("one of {}, or no such key", others.collect::<Vec<_>>().join(", "))));
     }

@@ -76,6 +76,12 @@ impl Log {
         Log { runs, blocks: page, head: FIRST, free: page - FIRST }
     }
 
+    /// The runs of the file.
+    #[cfg(test)]
+    pub fn runs(&self) -> Vec<Run> {
+        self.runs.iter().map(|&(_, run)| run).collect()
+    }
+
     /// Blocks of the file.
     pub fn blocks(&self) -> u32 {
         self.blocks

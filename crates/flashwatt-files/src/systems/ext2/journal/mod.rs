@@ -25,9 +25,9 @@ use crate::operation::FileId;
 use crate::system::{Block, Cx, Owner, PageKey, Run, Tried, Work};
 use flashwatt_base::units::Nanos;
 
+use super::Ext2;
 use super::geometry::GROUP_BLOCKS;
 use super::pages::Touched;
-use super::Ext2;
 
 /// The number of a transaction, from 1; 0 is before the first one.
 type Tid = u32;
@@ -236,6 +236,18 @@ impl Journal {
     /// Blocks that one piece of an operation may change at most: an operation that changes more has to be divided.
     pub fn most_at_once(&self) -> u32 {
         self.most / 2
+    }
+
+    /// Whether anything is in the running transaction.
+    #[cfg(test)]
+    pub fn is_running(&self) -> bool {
+        self.running.began_ns.is_some()
+    }
+
+    /// The runs of its file, and its indirect blocks.
+    #[cfg(test)]
+    pub fn file(&self) -> (Vec<Run>, &[Block]) {
+        (self.log.runs(), &self.nodes)
     }
 
     /// Whether no file without a name has blocks left.

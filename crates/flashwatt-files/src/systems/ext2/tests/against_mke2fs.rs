@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
-use super::super::ENTRY;
 use super::super::geometry::{FIRST_INODES, GROUP_BLOCKS, Geometry};
-use super::{MIB, parameters};
+use super::super::journal::Journal;
+use super::super::{ENTRY, EXT3, with_journal};
+use super::{MIB, of_entry, parameters};
 use flashwatt_base::registry::Parameters;
 
 /// The table of tools/ext2_figures.py.
@@ -63,6 +64,66 @@ fn the_metadata_of_a_group_lies_where_mke2fs_puts_it() {
     }
     for block in [0, 66, 579, 2 * GROUP_BLOCKS + 1] {
         assert_eq!(geometry.first_inode(block), None, "block {block}");
+    }
+}
+
+/// The journal that mke2fs 1.47 makes (`mke2fs -t ext3 -b 4096`, debugfs): the disk in MiB, blocks, indirect blocks, and runs of all of them.
+const JOURNALS: [(u64, u32, usize, &[(u32, u32)]); 6] = [
+    (64, 1024, 1, &[(1037, 2061)]),
+    (128, 4096, 5, &[(2065, 6165)]),
+    (512, 4096, 5, &[(553, 4653)]),
+    (1024, 8192, 9, &[(585, 8785)]),
+    (16_384, 32_768, 33, &[(1545, 32_767), (34_307, 35_884)]),
+    (
+        65_536,
+        131_072,
+        129,
+        &[(1545, 32_767), (34_307, 65_535), (66_050, 98_303), (99_843, 131_071), (131_586, 136_851)],
+    ),
+];
+
+/// All blocks of a journal's file.
+fn blocks_of(journal: &Journal) -> Vec<u32> {
+    let (runs, nodes) = journal.file();
+    let data = runs.iter().flat_map(|run| run.block..run.block + run.pages);
+    let mut blocks: Vec<u32> = data.chain(nodes.iter().copied()).collect();
+    blocks.sort_unstable();
+    blocks
+}
+
+#[test]
+fn the_journal_lies_where_mke2fs_puts_it() {
+    for (mib, blocks, nodes, runs) in JOURNALS {
+        let parameters = of_entry(&EXT3, &[]);
+        let system = with_journal(&Parameters(&parameters), mib * MIB).expect("a disk for ext3");
+        let journal = system.journal.as_ref().expect("a journal");
+        let (file, of_nodes) = journal.file();
+        assert_eq!((file.iter().map(|run| run.pages).sum::<u32>(), of_nodes.len()), (blocks, nodes), "{mib} MiB");
+        let all = blocks_of(journal);
+        let found = all.chunk_by(|a, b| a + 1 == *b).map(|run| (run[0], run[run.len() - 1]));
+        assert_eq!(found.collect::<Vec<_>>(), runs, "{mib} MiB");
+    }
+    // The first twelve blocks, an indirect one, 1,024 more, the double indirect block and the next one.
+    let system = with_journal(&Parameters(&of_entry(&EXT3, &[])), 512 * MIB).expect("a disk for ext3");
+    let (_, nodes) = system.journal.as_ref().expect("a journal").file();
+    assert_eq!(*nodes, [565, 1591, 2616, 3641, 1590]);
+}
+
+#[test]
+fn a_disk_without_room_for_a_journal_is_refused() {
+    let fault = |bytes: u64, journal: f64| {
+        let parameters = of_entry(&EXT3, &[("journal_bytes", journal)]);
+        with_journal(&Parameters(&parameters), bytes).err().map(|fault| fault.to_string()).unwrap_or_default()
+    };
+    assert_eq!(fault(8 * MIB, 0.0), "");
+    for (bytes, journal, part) in [
+        (8 * MIB - 4096, 0.0, "no room for the journal"),
+        (8 * MIB, 8_388_608.0, "8388608 bytes on 8388608 bytes"),
+        (64 * MIB, 4_190_208.0, "expected 0, or a multiple of 4096 from 4194304 on"),
+        (64 * MIB, 4_194_305.0, "found 4194305"),
+    ] {
+        let found = fault(bytes, journal);
+        assert!(found.contains("ext3.journal_bytes") && found.contains(part), "{found}");
     }
 }
 
@@ -132,6 +193,19 @@ fn mke2fs_of_this_machine_lays_down_the_same() {
             u64::from(geometry.inodes_per_group),
         ];
         assert_eq!(ours, titles.map(|title| number(&dump, title)), "{disk_bytes} bytes");
+        if disk_bytes >= 8 * MIB {
+            let made = tool("mke2fs").args(["-q", "-F", "-t", "ext3", "-b", "4096"]).arg(&image).status();
+            assert!(made.expect("mke2fs runs").success());
+            let dump = tool("dumpe2fs").arg("-h").arg(&image).output().expect("dumpe2fs runs").stdout;
+            let dump = String::from_utf8_lossy(&dump);
+            let blocks = tool("debugfs").args(["-R", "blocks <8>"]).arg(&image).output().expect("debugfs runs").stdout;
+            let blocks = String::from_utf8_lossy(&blocks);
+            let mut blocks: Vec<u32> = blocks.split_whitespace().filter_map(|block| block.parse().ok()).collect();
+            blocks.sort_unstable();
+            let system = with_journal(&Parameters(&of_entry(&EXT3, &[])), disk_bytes).expect("a disk for ext3");
+            assert_eq!(system.blocks.bitmap.free(), number(&dump, "Free blocks"), "{disk_bytes} bytes");
+            assert_eq!(blocks_of(system.journal.as_ref().expect("a journal")), blocks, "{disk_bytes} bytes");
+        }
         disk_bytes = disk_bytes * 8 / 5 + 1_234_567;
     }
     std::fs::remove_file(&image).expect("the image is ours");

@@ -3,7 +3,8 @@
 
 use super::Rig;
 use crate::operation::{DirId, FileId};
-use crate::system::{Cx, FileSystem, Owner, PageKey, Sync, Tried, Work};
+use crate::system::{AccessTimes, Cx, FileSystem, MountOptions, Owner, PageKey, Sync, Work};
+use crate::systems::ext2::geometry::GROUP_BLOCKS;
 use flashwatt_core::connector::RequestKind::{self, Flush, Write};
 
 const DESCRIPTORS: u32 = 1;
@@ -224,17 +225,12 @@ fn a_removal_that_is_too_large_is_divided() {
     let free = rig.available();
     let groups = rig.system.geometry.groups;
     // Little is left in each group, so that the file goes through all of them.
-    for group in 0..groups {
-        let start = group * 32_768;
-        while let Some(first) = rig.system.blocks.bitmap.first_free(start + 64..(start + 32_768).min(rig.system.geometry.blocks)) {
-            let end = rig.system.blocks.bitmap.free_until(first..(start + 32_768).min(rig.system.geometry.blocks));
-            let keep = first + 8;
-            if end <= keep {
-                break;
-            }
-            rig.system.blocks.bitmap.take(keep..end);
-            break;
-        }
+    for start in (0..groups).map(|group| group * GROUP_BLOCKS) {
+        let bitmap = &mut rig.system.blocks.bitmap;
+        let end = (start + GROUP_BLOCKS).min(rig.system.geometry.blocks);
+        let first = bitmap.first_free(start + 64..end).expect("an empty disk");
+        let free_end = bitmap.free_until(first..end);
+        bitmap.take(first + 8..free_end);
     }
     let left = rig.available();
     assert!(left < free);
@@ -242,13 +238,65 @@ fn a_removal_that_is_too_large_is_divided() {
     let before = rig.system.usage().free_blocks;
     rig.run(|system, cx| system.remove(FileId(0), cx)).expect("it exists");
     let journal = rig.system.journal.as_ref().expect("a journal");
-    assert!(!journal_orphans(journal), "it is divided");
+    assert!(!journal.is_without_orphans(), "it is divided");
     assert!(rig.system.usage().free_blocks > before);
     let mut stage = 0;
     rig.run(|system, cx: &mut Cx| system.sync(&mut stage, cx)).expect("room");
     assert_eq!(rig.available(), left);
 }
 
-fn journal_orphans(journal: &super::super::journal::Journal) -> bool {
-    journal.is_without_orphans()
+fn read(rig: &mut Rig, file: u32) -> bool {
+    let dirty = |rig: &Rig| (rig.dirty_meta(), rig.system.journal.as_ref().map(|journal| journal.is_running()));
+    let mut stage = 0;
+    rig.run(|system, cx| system.sync(&mut stage, cx)).expect("room");
+    let pages = rig.cache.dirty_pages(Owner::META);
+    rig.run(|system, cx| system.write_out(&pages, cx)).expect("room");
+    let before = dirty(rig);
+    rig.run(|system, cx| system.accessed(FileId(file), cx)).expect("it exists");
+    dirty(rig) != before
+}
+
+/// Whether reads at these seconds change the inode of a file that is written in second 10.
+fn changes(rig: &mut Rig, atime: AccessTimes, seconds: &[u64]) -> Vec<bool> {
+    rig.system.set_options(MountOptions { atime, ..MountOptions::default() });
+    rig.now = 10 * SECOND_NS;
+    rig.make_journaled(0);
+    rig.store_journaled(0, 0..1);
+    let mut at = |second: &u64| {
+        rig.now = second * SECOND_NS;
+        read(rig, 0)
+    };
+    seconds.iter().map(&mut at).collect()
+}
+
+#[test]
+fn reads_change_the_inode_as_the_mount_says() {
+    let seconds = [11, 12, 12, 86_411, 86_412];
+    for of in [|| Rig::new(1024, &[]), || journaled(&[])] {
+        assert_eq!(changes(&mut of(), AccessTimes::Noatime, &seconds), [false; 5]);
+        assert_eq!(changes(&mut of(), AccessTimes::Relatime, &seconds), [true, false, false, true, false]);
+        assert_eq!(changes(&mut of(), AccessTimes::Strictatime, &seconds), [true, true, false, true, true]);
+        let mut rig = of();
+        changes(&mut rig, AccessTimes::Relatime, &[11]);
+        rig.store_journaled(0, 0..1);
+        rig.now = 13 * SECOND_NS;
+        assert!(read(&mut rig, 0), "it has been written since");
+    }
+}
+
+/// With the option of Linux 2.6 no fsync flushes for its own sake; a commit does.
+#[test]
+fn an_fsync_may_end_without_a_flush() {
+    let options = MountOptions { fsync_flush: false, ..MountOptions::default() };
+    let mut rig = Rig::new(1024, &[]);
+    rig.system.set_options(options);
+    rig.make_journaled(0);
+    rig.store_journaled(0, 0..1);
+    assert_eq!(rig.sync_file(0, false), [(Write, JOURNAL, 1), (Write, INODES, 1)]);
+    let mut rig = journaled(&[]);
+    rig.system.set_options(options);
+    rig.make_journaled(0);
+    rig.store_journaled(0, 0..1);
+    assert_eq!(rig.sync_file(0, false).iter().filter(|&&(kind, ..)| kind == Flush).count(), 2);
+    assert_eq!(rig.sync_file(0, false), []);
 }

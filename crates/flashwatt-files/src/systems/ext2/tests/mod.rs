@@ -12,11 +12,11 @@ use std::ops::Range;
 
 use super::geometry::Geometry;
 use super::{ENTRY, EXT3, Ext2, with_journal};
-use crate::systems::Registered;
 use crate::cache::PageCache;
 use crate::disk::{IoFigures, IoId, Ios, WriteCause};
 use crate::operation::{DirId, FileId, OpError};
 use crate::system::{BLOCK_BYTES, Block, Cx, FileSystem, Run, Stop, Tried};
+use crate::systems::Registered;
 use flashwatt_base::registry::Parameters;
 use flashwatt_core::connector::{Origin, RequestKind};
 
