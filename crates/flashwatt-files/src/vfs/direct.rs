@@ -54,12 +54,12 @@ impl Vfs {
         self.change(doing.op.file, pages.clone(), &mut doing.restarts, caller)?;
         if doing.restarts.goes_on_from().is_some() {
             doing.restarts.stopped_at(pages.end);
-            self.with(caller, |_, cx| {
-                pages.clone().for_each(|page| cx.wait_page_written(PageKey::new(owner, page)));
-                cx.wait()
-            })?;
         }
-        Ok(())
+        // A commit that has begun meanwhile may have sent some of them.
+        self.with(caller, |_, cx| {
+            pages.clone().for_each(|page| cx.wait_page_written(PageKey::new(owner, page)));
+            cx.wait()
+        })
     }
 
     /// Pages that are dirty are written, and all leave the cache.

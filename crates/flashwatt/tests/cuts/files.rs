@@ -210,6 +210,51 @@ fn trims_and_units_of_other_sizes_change_nothing() {
     }
 }
 
+/// Forms of ext3: its log is short and often full, or commits come by themselves; overwritten data goes along; reads change inodes.
+const FORMS: [&[&str]; 3] = [
+    &["workload.files.system.ext3.order_overwrites=1", "workload.files.atime=strictatime"],
+    &["workload.files.system.ext3.commit_interval_s=0.001", "workload.files.system.ext3.time_step_ms=1"],
+    &["workload.files.system.ext3.discard=1", "workload.files.aged.fill_fraction=0.2"],
+];
+
+/// At full size ten thousand cuts and more. The little form has one seed, and still each form with both programs.
+#[test]
+fn a_journal_keeps_its_promises() {
+    let mut cuts = 0;
+    for seed in tier::seed()..tier::seed() + tier::size(1, 12) as u64 {
+        let seed_set = format!("run.seed={}", seed + 1);
+        let seed_set = [seed_set.as_str()];
+        for form in FORMS {
+            for program in [&MAIL, &OLTP] {
+                let config = config_of(&[&EXT3[..1], form, &VOLATILE, program, &seed_set]);
+                let mut workload = opened(&config);
+                let every = tier::size(67, 23) as u64 - seed % 20;
+                let all = cut_every::<_, Ssd<Witness>>(&config, &mut *workload, every);
+                assert_eq!((all.lost, all.exposed), (0, 0), "{form:?}, seed {seed}: {all:?}");
+                assert!(all.most_fsynced_bytes > 0, "{all:?}");
+                cuts += all.cuts;
+            }
+        }
+    }
+    let least = if tier::soak().is_some_and(|factor| factor >= 1.0) { 10_000 } else { 100 };
+    assert!(cuts >= least, "{cuts} cuts");
+}
+
+/// Without barriers, and with fsyncs that do not flush, a volatile buffer loses what was promised.
+#[test]
+fn a_journal_without_barriers_loses_what_a_volatile_buffer_holds() {
+    let without: [&[&str]; 2] = [
+        &[EXT3[0], "workload.files.system.ext3.barrier=0"],
+        &["workload.files.system=ext2", "workload.files.fsync_flush=false"],
+    ];
+    for system in without {
+        let config = config_of(&[system, &MAIL, &VOLATILE]);
+        let mut workload = opened(&config);
+        let all = cut_every::<_, Ssd<Witness>>(&config, &mut *workload, 401);
+        assert!(all.lost > 0, "{system:?}: {all:?}");
+    }
+}
+
 #[test]
 fn a_flush_that_never_reaches_the_drive_is_found() {
     for system in SYSTEMS {

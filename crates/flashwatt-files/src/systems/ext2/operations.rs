@@ -10,7 +10,7 @@ use super::pages::Touched;
 use super::{Ext2, ROOT_INODE, Who};
 use crate::operation::{DirId, FileId, OpError};
 use crate::system::{
-    AccessTimes, Block, Cx, FileSystem, MountOptions, Mounts, PageKey, Run, Stop, Sync, Tried, Usage, Work,
+    AccessTimes, Block, Cx, FileSystem, MountOptions, Mounts, Owner, PageKey, Run, Stop, Sync, Tried, Usage, Work,
 };
 use flashwatt_base::rng::splitmix64;
 use flashwatt_base::units::Nanos;
@@ -19,6 +19,8 @@ use flashwatt_base::units::Nanos;
 const DAY_NS: Nanos = 86_400_000_000_000;
 /// The block of the superblock.
 const SUPERBLOCK: Block = 0;
+/// The first stage in which an fsync waits for a commit: the others have the transaction's number, and whether a flush follows.
+const COMMITS: u32 = 3;
 /// Stages of an unmount: the journal has been emptied, and the superblock has been sent.
 const JOURNAL_EMPTIED: u32 = 10;
 const SUPERBLOCK_SENT: u32 = 11;
@@ -109,6 +111,8 @@ impl FileSystem for Ext2 {
         self.read_inode(number, cx)?;
         self.find_entry(dir, slot, cx)?;
         let is_divided = self.admit_removal(to_free, cx)?;
+        cx.wait_written(Owner::of(file)); // a commit that has begun just now may have sent some of it
+        cx.wait()?;
         let Some(mut inode) = self.files[file.idx()].take() else { return Ok(()) };
         self.blocks.close(&mut inode.own);
         self.free_blocks(&inode, is_divided, cx);
@@ -155,6 +159,9 @@ impl FileSystem for Ext2 {
     }
 
     fn accessed(&mut self, file: FileId, cx: &mut Cx) -> Tried<()> {
+        if !self.keeps_access_times() {
+            return Ok(());
+        }
         let (inode, step) = (self.inode(Who::File(file))?, self.step(cx));
         let (number, written_at) = (inode.number, inode.changed_at());
         let read_at = self.read_at.get(file.idx()).copied().unwrap_or_default();
@@ -314,20 +321,21 @@ impl Ext2 {
         Ok(is_divided)
     }
 
-    /// The stages of an fsync behind the data: the commit of what has changed, or a flush where that has been committed.
+    /// The stages of an fsync behind the data: the commit of what had changed then, or a flush where that has been committed.
     fn commit_file(&mut self, file: FileId, sync: Sync, stage: &mut u32, cx: &mut Cx) -> Tried<()> {
-        let Some(journal) = &self.journal else { return Ok(()) };
-        let needed = journal.needed_by(file, sync.data_only);
-        if *stage == 1 {
+        if *stage == 1
+            && let Some(journal) = &self.journal
+        {
+            let needed = journal.needed_by(file, sync.data_only);
             let flushes = self.options.fsync_flush && journal.needs_flush(needed);
-            *stage = if flushes { 3 } else { 2 };
+            *stage = COMMITS + 2 * needed + u32::from(flushes);
         }
-        if *stage <= 3 {
-            self.reach_commit(needed, cx)?;
-            if *stage == 3 {
+        if let Some(asked) = stage.checked_sub(COMMITS) {
+            self.reach_commit(asked / 2, cx)?;
+            *stage = 2;
+            if asked % 2 == 1 {
                 cx.flush();
             }
-            *stage = 4;
         }
         cx.wait()
     }
