@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashwatt import _core
 from flashwatt.base import marks
 from flashwatt.base.asked import run_progress
-from flashwatt.base.cut_figures import results
+from flashwatt.base.cut_figures import MAP_LOAD, results
 from flashwatt.base.files import parse_json, printable, read_text
 from flashwatt.base.literals import shown
 from flashwatt.base.outputs import save
@@ -57,8 +57,10 @@ _SOMETIMES = {
     "scheduler": tuple(name for name in results() if name.startswith("host_")),
     "file_system": tuple(name for name in results() if name.startswith("files_")),
     "array": tuple(name for name in results() if name.startswith(("inconsistent_", "hole_"))),
+    "loads_map": tuple(name for name in results() if name.startswith(MAP_LOAD)),
 }
-"""What a first cut has beside that if the result has this key: capacitors, a block layer, files, an array."""
+"""What a first cut has beside that if the result has this key: capacitors, a block layer, files, an array, a portion of
+the map that is loaded. Of these a second one has the last."""
 
 
 class Spread(NamedTuple):
@@ -268,6 +270,11 @@ class Crash:
         return bool(self._content.get("has_journal"))
 
     @property
+    def loads_map(self) -> bool:
+        """Whether the drive loads a portion of its map into its cached table after a cut."""
+        return bool(self._content.get("loads_map"))
+
+    @property
     def has_paired_pages(self) -> bool:
         """Whether pages share cells with others, which a torn page spoils (`device.nand.paired_pages`)."""
         return bool(self._content["has_paired_pages"])
@@ -367,6 +374,9 @@ class Crash:
         lost with a spoilt page, and `lost_units` of which one is lost in another way. What the recovery took:
         `recovery_ns` from power on until requests are served, `energy_j` in that time, `spare_reads` (reads of spare
         areas), `reads`, `programs`, `erases`, and `scan_memory_bytes`, the memory that the scan needs.
+
+        If the drive loads a portion of its map (`recovery.map_load_fraction`) also what of that it took: `map_load_ns`,
+        `map_load_energy_j` in that time, and `map_load_reads` of pages of the map.
 
         With capacitors also what they did at the cut: `dump_pages`, pages of the write buffer that were programmed;
         `dump_ns`, the time from the cut until operations under way had ended and these pages were on flash;
@@ -619,4 +629,5 @@ def _tables(content: Json) -> Iterator[tuple[str, Any, Sequence[str]]]:
     for number, cut in enumerate(content["cuts"]):
         yield f"cuts[{number}]", cut, ("at_ns", "operations", *figures)
         if isinstance(cut, dict) and "again" in cut:
-            yield f"cuts[{number}].again", cut["again"], ("after_ns", *_OF_SECOND)
+            loaded = _SOMETIMES["loads_map"] if content.get("loads_map") else ()
+            yield f"cuts[{number}].again", cut["again"], ("after_ns", *_OF_SECOND, *loaded)

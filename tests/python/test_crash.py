@@ -290,6 +290,49 @@ def test_protected_pairs_lose_nothing(drive: Config, ftl: str, protection: str) 
     assert 0 < report.energy_by_cause_j.backup < report.energy_j.total
 
 
+MAPPED = {"device.blocks_per_plane": 32, "ftl.dftl": {"entry_bytes": 512, "cmt_fraction": 1}}
+"""A map on flash, of 8 entries on a page, and a table with room for all of them."""
+
+
+def test_a_portion_of_the_map_by_hand(drive: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first pages of the map are read on two dies, each on a channel of its own, and nothing else changes."""
+    mapped = drive.override(MAPPED)
+    plain = fw.crash(mapped, cuts=3, twice=True)
+    assert not any("map_load" in name for name in plain.cuts.columns)
+    assert not plain.loads_map
+    show(plain)
+    assert "load of the map" not in capsys.readouterr().out
+    for fraction in (0.1, 0.25, 1):
+        result = fw.crash(mapped, cuts=3, twice=True, recovery__map_load_fraction=fraction)
+        reads = -(-int(fraction * result.logical_units + 0.5) // 8)
+        load_ns = -(-reads // DIES) * (400 + 50_000 + 3_413)
+        for before, cut in zip(plain.cuts.to_dicts(), result.cuts.to_dicts(), strict=True):
+            assert (cut["map_load_reads"], cut["map_load_ns"]) == (reads, load_ns)
+            assert (cut["reads"], cut["recovery_ns"]) == (before["reads"] + reads, before["recovery_ns"] + load_ns)
+            energy_j = cut["energy_j"] - before["energy_j"]
+            assert cut["map_load_energy_j"] == pytest.approx(energy_j, rel=1e-6)
+            assert cut["second_map_load_reads"] in (0, reads)
+        show(result)
+        assert capsys.readouterr().out.count("load of the map") == 2
+        assert sum(row["n"] for row in drawn(plot.recovery(result, "map_load_ns"))) == 6
+    with pytest.raises(FlashwattError, match="figure: unknown name; found `map_load_ns`"):
+        plot.recovery(plain, "map_load_ns")
+
+
+def test_registers_keep_pages_of_the_map(drive: Config) -> None:
+    """Neither model loses what was durable; the runs that are cut are the same, and so is what comes back."""
+    cached = {"device.channels": 4, "device.op_ratio": 1.2, "ftl.rftl": {"entry_bytes": 512, "cmt_entries": 8}}
+    cached |= {"device.blocks_per_plane": 32, "recovery.checkpoint_interval_bytes": 1 << 20}
+    lost, kept = (
+        fw.crash(drive.override(cached), cuts=200, while_busy=True, recovery__die_registers=model).cuts
+        for model in ("lost", "kept")
+    )
+    for name in ("at_ns", "torn_pages", "kept_units", "rolled_back_units", "lost_units"):
+        assert lost[name].equals(kept[name]), name
+    assert lost["lost_units"].sum() == 0
+    assert (kept["programs"] < lost["programs"]).any()
+
+
 def test_a_seed_gives_the_same_cuts_and_another_one_others(drive: Config) -> None:
     first, again, other = (fw.crash(drive, cuts=8, twice=True, seed=seed) for seed in (3, 3, 4))
     assert first.to_dict() == again.to_dict()
@@ -585,6 +628,22 @@ def test_losses_are_found_and_counted(twice: Crash) -> None:
             r"device.nand.spare_bytes: .*; found 55; expected 56 or more: 4 times 4 bytes",
         ),
         ({"array__members": 2, "twice": True}, "twice: an array is not cut again during its recovery"),
+        (
+            {"recovery__map_load_fraction": 0.5},
+            'recovery.map_load_fraction: .* no map on flash; found ftl = "page"; expected a layer with its map',
+        ),
+        (
+            {"recovery__die_registers": "kept", "ftl": "fast"},
+            'recovery.die_registers: .* no map on flash; found ftl = "fast"; .*as `dftl` or `rftl`, or "lost"',
+        ),
+        (
+            {"recovery__die_registers": "kept", "ftl": "rftl"},
+            "recovery.die_registers: has no effect: without .*; expected recovery.checkpoint_interval_bytes",
+        ),
+        (
+            {"recovery__map_load_fraction": 0.5, "ftl__dftl__cmt_entries": 99, "device__blocks_per_plane": 32},
+            r"map_load_fraction: .* no room .*; found 0\.5: 341 of 682 entries; expected at most 99 entries",
+        ),
         ({"at_ns": 5, "while_busy": True}, "while_busy: found at_ns beside it, which says when; expected random cuts"),
         ({"run__replay": "flashsim"}, "run.replay: a power cut needs a clock"),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 import flashwatt as fw
 from flashwatt import Config, Crash, FlashwattError, Report
-from flashwatt.base.cut_figures import cut_figures, results
+from flashwatt.base.cut_figures import MAP_LOAD, cut_figures, results
 from flashwatt.report.keys import figures, is_figure, report_keys
 from flashwatt.report.metrics import flat, metric_of
 from flashwatt.report.table import show
@@ -49,6 +49,8 @@ ON_FILES = {
 """A file system behind a block layer."""
 CUTS = "\n[run.power_cuts]\ncuts = 6\ntwice = true\n"
 CAPACITORS = {"write_buffer.bytes": 65_536, "write_buffer.protection": "capacitors"}
+LOADING = {"ftl": "dftl", "recovery.map_load_fraction": 0.01}
+"""A portion of the map is loaded after a cut."""
 DOCS = Path(__file__).parents[2] / "docs/power-cuts.md"
 ARRAY = ("inconsistent_", "hole_")
 """How the names of figures begin that cuts of arrays alone have."""
@@ -105,10 +107,12 @@ def test_the_section_is_the_spread_of_a_campaign(report: Report) -> None:
     assert (cuts.status, cuts.cuts, result.when, result.twice) == ("complete", 6, {"cuts": 6}, True)
     for name in cut_figures():
         found = getattr(cuts, name)
-        assert (found is None) == name.startswith(("host_", "files_", *ARRAY)), name
+        assert (found is None) == name.startswith(("host_", "files_", MAP_LOAD, *ARRAY)), name
         assert found is None or tuple(vars_of(found)) == result.spread(name), name
     for name in cut_figures(second=True):
-        assert tuple(vars_of(getattr(second, name))) == result.spread(name, second=True), name
+        found = getattr(second, name)
+        assert (found is None) == name.startswith(MAP_LOAD), name
+        assert found is None or tuple(vars_of(found)) == result.spread(name, second=True), name
 
 
 def vars_of(spread: Any) -> list[float]:
@@ -118,7 +122,7 @@ def vars_of(spread: Any) -> list[float]:
 
 def test_every_figure_of_a_cut_has_its_meaning() -> None:
     """The engine's list is whole: the columns of a frame are its figures, and each is explained."""
-    frame = fw.crash({**ON_FILES, **CAPACITORS}, cuts=1, twice=True).cuts
+    frame = fw.crash({**ON_FILES, **CAPACITORS, **LOADING}, cuts=1, twice=True).cuts
     expected = {*cut_figures(), *(f"second_{name}" for name in cut_figures(second=True))}
     of_array = {name for name in expected if name.startswith(ARRAY)}
     assert set(frame.columns) == expected - of_array
@@ -180,6 +184,29 @@ def test_the_report_has_lines_about_cuts(flashwatt: Cli, drive: Path) -> None:
     assert "recovery time 25.8 ms" in lines[place + 1]
     assert "second cuts, nothing lost; units rolled back 0" in lines[place + 3]
     assert "power cuts" not in flashwatt("run", drive, "--set", "ftl=page", "--json").stderr
+
+
+def test_the_load_of_a_portion_of_the_map_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of 682 units has an entry of 8 bytes, 512 to a page: a hundredth of them is on the first of two pages."""
+    loading, plain = (fw.run(Config(TINY + CUTS), ftl="dftl", **more) for more in (_flat(LOADING), {}))
+    for report, first in ((loading, True), (plain, False)):
+        cuts = report.power_cuts
+        assert cuts
+        assert cuts.second
+        assert [one.map_load_reads is not None for one in (cuts, cuts.second)] == [first, first]
+        show(report.to_dict())
+        lines = " ".join(capsys.readouterr().out.split())
+        assert lines.count("of that the load of the map: time 53.8 µs, page reads 1") == 2 * first
+    assert loading.power_cuts
+    assert loading.power_cuts.map_load_ns
+    assert loading.power_cuts.map_load_ns.max == 400 + 50_000 + 3_413
+    priced = fw.reprice(loading, {"energy.nand.read_ma": 99})
+    assert priced.repriced
+    assert "power_cuts.map_load_energy_j" in priced.repriced.null
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key.replace(".", "__"): value for key, value in settings.items() if key != "ftl"}
 
 
 def test_a_comparison_shows_cuts_where_there_are_some(report: Report) -> None:

@@ -30,6 +30,7 @@ CASES: list[str] = [
     '[energy]\nmode = "terminal"\nterminal_v = 4.5\n[energy.nand]\ntransfer_ma = 21.5\ntransfer_ns = 100_000',
     '[ftl.page]\nfrontiers = "shared"\n[energy.dram]\ndata_mb_s = 800\n[write_buffer]\nbytes = 65536',
     '[device.nand]\nprogram_order = "ascending"\npaired_pages = "backup"\n[recovery]\ntrim_records = "page"',
+    'ftl = "rftl"\n[recovery]\ncheckpoint_interval_bytes = 65536\ndie_registers = "kept"\nmap_load_fraction = 0.01',
     '[write_buffer]\nbytes = 65536\nprotection = "capacitors"\ncapacitor_max_v = 5',
     '[write_buffer]\nbytes = 65536\nprotection = "journal"\njournal_max_ns = 7',
 ]

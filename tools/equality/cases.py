@@ -325,6 +325,7 @@ _KEYS = (
     *("controller.power_budget_ma", "controller.power_budget_w", "energy.mode", "energy.idle_accounting"),
     *("array.failed_member", "array.spare", "array.rebuild_mb_s", "run.power_cuts.cuts", "run.replay.flashsim"),
     *("device.nand.paired_pages", "recovery.trim_records", "recovery.checkpoint_interval_bytes"),
+    *("recovery.die_registers", "recovery.map_load_fraction"),
     *("workload.files.path", "workload.files.fio", "workload.files.aged.fill_fraction"),
 )
 _OPTIONS = (

@@ -180,7 +180,16 @@ def recovery(draw: Draw, settings: dict[str, Any]) -> dict[str, Any]:
         found["recovery.trim_records"] = "page"
     if "device.nand.paired_pages" not in found and draw.chance(0.4):
         found["recovery.checkpoint_interval_bytes"] = draw.one(1 << 18, 1 << 20)
+    if _has_map_on_flash(settings):
+        found["recovery.map_load_fraction"] = draw.one(0.0, 0.0, 0.001, 0.002)
+        if "recovery.checkpoint_interval_bytes" in found:
+            found["recovery.die_registers"] = draw.one("lost", "kept")
     return found
+
+
+def _has_map_on_flash(settings: dict[str, Any]) -> bool:
+    """Whether the layer of these settings has its map on flash."""
+    return any(f"ftl.{name}" in settings for name in COLLECTING if name != "page")
 
 
 def disk(draw: Draw, presets: list[str]) -> dict[str, Any]:

@@ -11,6 +11,9 @@ from flashwatt import _core
 _PLACE = ("at_ns", "operations", "operations_under_way", "after_ns")
 """Where a cut is, and no result of it."""
 
+MAP_LOAD = "map_load_"
+"""How the names of figures begin that a cut has if the drive loads a portion of its map after it."""
+
 
 class CutFigure(NamedTuple):
     """A figure of a cut."""
@@ -33,7 +36,7 @@ def cut_figures(*, second: bool = False) -> dict[str, CutFigure]:
         if _is("integer", one) or _is("number", one)
     }
     # At a second cut capacitors are not charged yet, and no process has sent a request since the first one.
-    return {name: one for name, one in found.items() if one.is_always or not second}
+    return {name: one for name, one in found.items() if one.is_always or not second or name.startswith(MAP_LOAD)}
 
 
 @cache

@@ -88,6 +88,12 @@ _COST: dict[str, tuple[str, Write]] = {
     "erases": ("  erases", count),
     "scan_memory_bytes": ("memory for the scan", _bytes),
 }
+_MAP_LOAD: dict[str, tuple[str, Write]] = {
+    "map_load_ns": ("time of it for the load of the map", duration),
+    "map_load_energy_j": ("energy of it for that", _joules),
+    "map_load_reads": ("  page reads of it for that", count),
+}
+"""What of a recovery a portion of the map takes that is loaded, if one is."""
 _DUMP: dict[str, tuple[str, Write]] = {
     "dump_pages": ("pages from the write buffer", count),
     "dump_ns": ("time by capacitors", duration),
@@ -115,11 +121,12 @@ def _show_cuts(found: Crash, console: Console) -> None:
     pairs, dumps = (_PAIRS,) if found.has_paired_pages else (), (_DUMP,) if found.capacitors else ()
     lost = {**_LOST, **(_HOST if found.scheduler else {})}
     files = (_FILES, *((_FILE_PAIRS,) if pairs else ())) if found.file_system else ()
-    emit(console, _table(found, "", (lost, *pairs, *_array_rows(found), *files, *dumps, _COST), second=False))
+    costs = (_COST, *((_MAP_LOAD,) if found.loads_map else ()))
+    emit(console, _table(found, "", (lost, *pairs, *_array_rows(found), *files, *dumps, *costs), second=False))
     if found.scrub:
         emit(console, _scrub(found.scrub))
     if found.spread("lost_units", second=True) is not None:
-        blocks = (_AGAIN, *pairs, _COST)
+        blocks = (_AGAIN, *pairs, *costs)
         emit(console, _table(found, "\nThe second cut, during that recovery", blocks, second=True))
     emit(console, Text("\n").join([_verdict(found), *_idle(found)]))
 

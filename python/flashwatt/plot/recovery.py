@@ -45,6 +45,8 @@ FIGURES = {
     "reads": _Figure("page_reads", "Page reads of the recovery", count),
     "programs": _Figure("programs", "Programs of the recovery", count),
     "erases": _Figure("erases", "Erases of the recovery", count),
+    "map_load_ns": _Figure("map_load_time_ns", "Time for the load of the map", duration),
+    "map_load_energy_j": _Figure("map_load_energy_j", "Energy for the load of the map", lambda value: si(value, "J")),
     "dump_ns": _Figure("time_by_capacitors_ns", "Time by capacitors", duration),
     "dump_energy_j": _Figure("energy_by_capacitors_j", "Energy by capacitors", lambda value: si(value, "J")),
     "capacitance_f": _Figure("capacitance_f", "Capacitance", lambda value: si(value, "F")),
@@ -52,18 +54,22 @@ FIGURES = {
 """By the columns of `Crash.cuts`."""
 _DUMP = ("dump_ns", "dump_energy_j", "capacitance_f")
 """Those of capacitors, which second cuts do not have."""
+_MAP_LOAD = ("map_load_ns", "map_load_energy_j")
+"""Those of a portion of the map that is loaded."""
 
 
 @blaming
 def recovery(result: Crash, figure: str = "recovery_ns", **look: Unpack[Look]) -> Chart:
     """Draw the distribution of a figure of the recovery over the cuts: numbers of cuts in bins of equal width.
 
-    `figure` is one of recovery_ns, energy_j, reads, programs and erases, and with capacitors one of dump_ns,
-    dump_energy_j and capacitance_f. Second cuts stand beside first ones. Where all cuts have the same value, as a
+    `figure` is one of recovery_ns, energy_j, reads, programs and erases, with capacitors one of dump_ns,
+    dump_energy_j and capacitance_f, and with a portion of the map that is loaded one of map_load_ns and
+    map_load_energy_j. Second cuts stand beside first ones. Where all cuts have the same value, as a
     single one has, there is one bar. Further options are those of `Chart.restyle`. Raises `FlashwattError` for an
     unknown figure, and for a result without cuts.
     """
-    known("figure", [figure], [name for name in FIGURES if result.capacitors or name not in _DUMP])
+    absent = (*(() if result.capacitors else _DUMP), *(() if result.loads_map else _MAP_LOAD))
+    known("figure", [figure], [name for name in FIGURES if name not in absent])
     of = FIGURES[figure]
     series = {_FIRST: _values(result, figure)}
     if figure not in _DUMP and (second := result.values(figure, second=True)):

@@ -67,6 +67,9 @@ def _recovery(of: Json) -> Iterator[tuple[str, str]]:
     yield f"recovery time {_spread(of['recovery_ns'], duration)}", ""
     if energy := of.get("energy_j"):
         yield f"recovery energy {_spread(energy, lambda joules: si(joules, 'J'))}", ""
+    if loading := of.get("map_load_ns"):
+        reads = _spread(of["map_load_reads"], count)
+        yield f"of that the load of the map: time {_spread(loading, duration)}, page reads {reads}", ""
 
 
 def _spread(spread: Json, write: Callable[[Any], str]) -> str:

@@ -51,8 +51,10 @@ impl Controller {
             if planned.cause == Cause::Map {
                 match planned.kind {
                     OpKind::Read => self.map_ops.read_planned(seq, id, flash.accounts.now()),
-                    OpKind::Program => self.map_ops.write_planned(seq, plan.map_copies, flash.accounts.now()),
-                    _ => {} // its collection
+                    OpKind::Program if planned.source.is_none() => {
+                        self.map_ops.write_planned(seq, plan.map_copies, flash.accounts.now())
+                    }
+                    _ => {} // its collection, or what a register has kept
                 }
             }
             if let Some((_, earlier)) = behind.next_if(|(op, _)| *op == at)

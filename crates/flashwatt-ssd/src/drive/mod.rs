@@ -40,7 +40,7 @@ use host_link::LinkShares;
 use link::Link;
 use recovery::RecoveryWork;
 pub use recovery::journal::JournalFault;
-pub use recovery::{Afterwards, Scanned};
+pub use recovery::{Afterwards, MapLoad, Scanned};
 use requests::Active;
 use services::Services;
 use settings::Settings;

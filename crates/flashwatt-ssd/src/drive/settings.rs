@@ -41,6 +41,33 @@ pub struct Recovery {
     /// Bytes programmed, for all causes, after which the map is written to flash again; none if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint_interval_bytes: Option<u64>,
+    /// Whether registers of dies keep a page of the map through a power cut.
+    #[serde(skip_serializing_if = "DieRegisters::is_lost")]
+    pub die_registers: DieRegisters,
+    /// The portion of the map that the drive loads into its cached table after a power cut, 0 to 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub map_load_fraction: f64,
+}
+
+fn is_zero(fraction: &f64) -> bool {
+    *fraction == 0.0
+}
+
+/// Whether the register of a die keeps a page of the map through a power cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DieRegisters {
+    /// It is lost, as all memory.
+    #[default]
+    Lost,
+    /// It is kept: a page of the map whose program was cut is programmed when the power is back.
+    Kept,
+}
+
+impl DieRegisters {
+    fn is_lost(&self) -> bool {
+        *self == DieRegisters::Lost
+    }
 }
 
 /// Whether trims are recorded on flash.
@@ -62,7 +89,15 @@ impl Recovery {
 
     /// Whether the drive has a recovery log.
     pub fn has_log(&self) -> bool {
-        !self.is_none()
+        self.records_trims() || self.checkpoint_interval_bytes.is_some()
+    }
+
+    /// Units of a map of `logical_units` whose entries the drive loads after a power cut: the first ones.
+    pub fn loaded_units(&self, logical_units: u64) -> u64 {
+        match self.map_load_fraction {
+            0.0 => 0,
+            fraction => ((fraction * logical_units as f64).round() as u64).clamp(1, logical_units),
+        }
     }
 
     fn is_none(&self) -> bool {

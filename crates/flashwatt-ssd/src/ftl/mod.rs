@@ -221,6 +221,12 @@ pub trait Ftl: Send {
     /// before it have ended. An empty plan says that nothing is left.
     fn recover(&mut self, _cx: &mut Context, _plan: &mut Plan) {}
 
+    /// Plans the read of a page of the map on flash, whose entries then are in memory, after a power cut: those of the first `units`
+    /// logical pages. For a layer that has its map on flash, when [`Self::recover`] has nothing left.
+    fn load_map(&mut self, _page: u32, _units: u32, _plan: &mut Plan) {
+        unreachable!("it was asked whether the layer has its map on flash");
+    }
+
     /// Writes the state of a drive at rest to a snapshot: everything that results depend on and that does not follow from
     /// the content of the blocks.
     fn save(&self, out: &mut StateWriter);

@@ -16,7 +16,7 @@ pub struct PlannedOp {
     /// Its page: any address in the page for a read; the first of the page for a program; the first of the block for an
     /// erase; the first of the destination page for a copy or copyback.
     pub ppn: Ppn,
-    /// The source of a copy or copyback.
+    /// The source of a copy or copyback; of a program from a register the page that stands for it ([`Plan::program_held`]).
     pub source: Ppn,
     /// The operation of the same plan that this one waits for: it needs its data.
     pub after: Option<PlanIndex>,
@@ -303,6 +303,14 @@ impl Plan {
             replaces: BlockId::NONE,
             is_blank: false,
         })
+    }
+
+    /// Adds the program of a page of the map that the register of the die has kept through a power cut. `held`: the page whose program
+    /// was cut. It takes what any program takes.
+    pub fn program_held(&mut self, held: Ppn, ppn: Ppn) -> PlanIndex {
+        let op = self.program(ppn, Cause::Map, None);
+        self.ops[op.0 as usize].source = held;
+        op
     }
 
     /// Adds a copy from `source` to `ppn` on the same die: over the bus ([`OpKind::Copy`]) or within the die

@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::registers::{CopyInRegister, InRegister};
 use super::spare::SpareAreas;
 use flashwatt_base::units::{Lpn, Ppn};
 
@@ -51,13 +52,19 @@ impl MapLayout {
         (first..self.logical_units.min(first + self.entries_per_page)).map(Lpn)
     }
 
-    /// Of each page the versions of which all copies can be read, the newest first, with the addresses of the copies.
-    pub(super) fn versions(&self, areas: &SpareAreas) -> Vec<Vec<(u64, Vec<Ppn>)>> {
+    /// Of each page the versions of which all copies can be read, on flash or else in a register, the newest first, with the addresses
+    /// of the copies.
+    pub(super) fn versions(&self, areas: &SpareAreas, registers: &[InRegister]) -> Vec<Vec<(u64, Vec<Ppn>)>> {
         let mut all = vec![BTreeMap::<u64, Vec<Option<(u64, Ppn)>>>::new(); self.pages() as usize];
         for (ppn, spare) in areas.all_readable() {
             let Some((page, copy)) = self.page_of(spare.owner) else { continue };
             let copies = all[page as usize].entry(spare.version).or_insert_with(|| vec![None; self.copies as usize]);
             copies[copy as usize] = copies[copy as usize].max(Some((spare.program, ppn))); // a collection goes on
+        }
+        for held in registers {
+            let Some((page, copy)) = self.page_of(held.owner) else { continue };
+            let copies = all[page as usize].entry(held.version).or_insert_with(|| vec![None; self.copies as usize]);
+            copies[copy as usize].get_or_insert((0, held.ppn));
         }
         let whole = |(version, copies): (u64, Vec<Option<(u64, Ppn)>>)| {
             let places: Option<Vec<Ppn>> = copies.into_iter().map(|copy| Some(copy?.1)).collect();
@@ -90,7 +97,7 @@ impl MapPart {
         is_settled: impl Fn(Lpn, Option<Ppn>) -> bool,
         versions: &mut [Option<u64>],
     ) -> Self {
-        let of_pages = layout.versions(areas);
+        let of_pages = layout.versions(areas, &[]);
         let mut part = MapPart {
             layout,
             versions: of_pages.iter().map(|versions| Some(versions.first()?.0)).collect(),
@@ -139,8 +146,10 @@ impl MapPart {
 /// What a recovery has read of the map on flash.
 #[derive(Clone, Debug, Default)]
 pub struct MapRead {
-    /// The pages that it reads, each with the addresses of its copies.
+    /// The pages that it reads, each with the addresses of its copies on flash, or with that of a register if there is none.
     pub reads: Vec<Vec<Ppn>>,
+    /// Copies of pages that are kept, and that are in registers alone.
+    pub in_registers: Vec<CopyInRegister>,
     /// By page of the map: what is kept of it, if it is on flash.
     pub kept: Vec<Option<KeptPage>>,
     /// Entries that name another unit's data. There are none unless the drive has a fault.

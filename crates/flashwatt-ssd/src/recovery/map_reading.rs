@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
 use super::map_pages::{KeptPage, MapContents, MapRead};
+use super::registers::{CopyInRegister, InRegister};
 use super::spare::SpareAreas;
 use flashwatt_base::units::Ppn;
 
@@ -16,8 +17,14 @@ enum EntryReading {
 }
 
 impl Checkpoint {
-    /// Reads the map on flash: the checkpoint with all entries, and what was read. A checkpoint of a whole map is as it was.
-    pub fn read_map(&self, areas: &SpareAreas, contents: &MapContents) -> (Checkpoint, Option<MapRead>) {
+    /// Reads the map on flash: the checkpoint with all entries, and what was read. A checkpoint of a whole map is as it was. `contents`
+    /// has what `registers` say, too.
+    pub fn read_map(
+        &self,
+        areas: &SpareAreas,
+        contents: &MapContents,
+        registers: &[InRegister],
+    ) -> (Checkpoint, Option<MapRead>) {
         let mut whole = self.clone();
         let (Some(part), Some(before)) = (&mut whole.map, &self.map) else { return (whole, None) };
         let layout = before.layout;
@@ -27,7 +34,8 @@ impl Checkpoint {
         }
         part.places = vec![None; layout.logical_units as usize];
         let mut read = MapRead::default();
-        for (page, mut of_page) in (0..).zip(layout.versions(areas)) {
+        let is_on_flash = |ppn: &Ppn| areas.readable(*ppn).is_some();
+        for (page, mut of_page) in (0..).zip(layout.versions(areas, registers)) {
             let named = before.versions[page as usize];
             of_page.retain(|(version, _)| Some(*version) >= named);
             let mut last = 0;
@@ -50,12 +58,19 @@ impl Checkpoint {
                 }
             }
             part.versions[page as usize] = of_page.get(last).map(|(version, _)| *version);
-            let kept = |(_, places): &(u64, Vec<Ppn>)| KeptPage {
-                content: Arc::clone(&contents[&places[0]]),
-                is_newest: last == 0,
-            };
+            // A version that is in registers in part is gone when they are cleared.
+            let is_newest = of_page.iter().take(last).all(|(_, places)| !places.iter().all(is_on_flash));
+            let kept =
+                |(_, places): &(u64, Vec<Ppn>)| KeptPage { content: Arc::clone(&contents[&places[0]]), is_newest };
             read.kept.push(of_page.get(last).map(kept));
-            read.reads.extend(of_page.into_iter().take(last + 1).map(|(_, places)| places));
+            if let (0, Some((_, places))) = (last, of_page.first()) {
+                let in_register = (0..).zip(places).filter(|(_, ppn)| !is_on_flash(ppn));
+                read.in_registers.extend(in_register.map(|(copy, &ppn)| CopyInRegister { page, copy, ppn }));
+            }
+            read.reads.extend(of_page.into_iter().take(last + 1).map(|(_, places)| {
+                let on_flash: Vec<Ppn> = places.iter().copied().filter(is_on_flash).collect();
+                if on_flash.is_empty() { places[..1].to_vec() } else { on_flash }
+            }));
         }
         (whole, Some(read))
     }
@@ -117,7 +132,7 @@ mod tests {
     /// of units 0 and 1 by the map alone.
     fn read(since: &[(u32, u32, u64, u64)], contents: &MapContents) -> (usize, Option<u64>, [Option<u32>; 2]) {
         let areas = areas(&[&BEFORE[..], since].concat());
-        let (whole, read) = checkpoint(None, contents).read_map(&areas, contents);
+        let (whole, read) = checkpoint(None, contents).read_map(&areas, contents, &[]);
         let (part, read) = (whole.map.expect("a map on flash"), read.expect("a map on flash"));
         assert_eq!(read.wrong, 0);
         let place = |unit: usize| part.places[unit].map(|ppn| ppn.0);
@@ -151,6 +166,29 @@ mod tests {
         assert_eq!(read(&[new_page, older(0, 4)], &contents), (2, Some(3), [None, Some(1)]));
     }
 
+    /// The new page of the map is in a register, for which address 17 stands. It counts if its entries do. Else the page before does, which
+    /// then is the newest one.
+    #[test]
+    fn a_page_in_a_register_counts_if_its_entries_do() {
+        let contents = MapContents::from([(Ppn(16), says([Some(0), Some(1)])), (Ppn(17), says([Some(2), Some(1)]))]);
+        let held =
+            |version| InRegister { ppn: Ppn(17), owner: Lpn(PAGE), version, content: contents[&Ppn(17)].clone() };
+        let read = |since: &[(u32, u32, u64, u64)], held: &[InRegister]| {
+            let areas = areas(&[&BEFORE[..], since].concat());
+            let (whole, read) = checkpoint(None, &contents).read_map(&areas, &contents, held);
+            let read = read.expect("a map on flash");
+            let is_newest = read.kept[0].as_ref().expect("a page").is_newest;
+            (whole.map.expect("a map on flash").versions[0], is_newest, read.reads, read.in_registers)
+        };
+        let [old, new] = [Ppn(16), Ppn(17)].map(|ppn| vec![ppn]);
+        let in_register = CopyInRegister { page: 0, copy: 0, ppn: Ppn(17) };
+        let data = (2, 0, 4, 11);
+        assert_eq!(read(&[data], &[held(5)]), (Some(5), true, vec![new.clone()], vec![in_register]));
+        assert_eq!(read(&[], &[held(5)]), (Some(3), true, vec![new, old.clone()], vec![]), "the data is not on flash");
+        assert_eq!(read(&[data], &[]), (Some(3), true, vec![old.clone()], vec![]));
+        assert_eq!(read(&[data], &[held(3)]), (Some(3), true, vec![old], vec![]), "that version is on flash");
+    }
+
     #[test]
     fn an_entry_that_memory_alone_has_is_in_the_checkpoint() {
         let contents = MapContents::from([(Ppn(16), says([Some(0), Some(1)]))]);
@@ -159,7 +197,7 @@ mod tests {
         assert_eq!(versions(Some(Lpn(1))), [None, Some(2), None, None]);
         let old = MapContents::from([(Ppn(16), says([Some(0), Some(7)]))]);
         assert_eq!(checkpoint(None, &old).versions, [None, Some(2), None, None], "flash says another address");
-        let places = checkpoint(None, &old).read_map(&areas(&BEFORE), &old).0.map.expect("a map on flash").places;
+        let places = checkpoint(None, &old).read_map(&areas(&BEFORE), &old, &[]).0.map.expect("a map on flash").places;
         assert_eq!(places, [Some(Ppn(0)), None, None, None], "what flash says of that unit does not count");
     }
 }

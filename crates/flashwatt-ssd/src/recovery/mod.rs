@@ -11,5 +11,6 @@ pub mod log;
 pub mod map_pages;
 mod map_reading;
 pub mod reads;
+pub mod registers;
 pub mod scan;
 pub mod spare;

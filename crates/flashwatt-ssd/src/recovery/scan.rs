@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::checkpoint::Checkpoint;
 use super::map_pages::{KeptPage, MapRead};
+use super::registers::CopyInRegister;
 use super::spare::{Spare, SpareAreas, Ties, newest};
 use crate::nand::{Array, Geometry};
 use flashwatt_base::units::{BlockId, Lpn, Ppn};
@@ -80,6 +81,11 @@ impl<'a> Found<'a> {
     /// What is kept of a page of the map on flash, if that is there.
     pub fn map_page(&self, page: u32) -> Option<&KeptPage> {
         self.map?.kept[page as usize].as_ref()
+    }
+
+    /// Copies of kept pages of the map that are in registers of dies alone.
+    pub fn map_in_registers(&self) -> &[CopyInRegister] {
+        self.map.map_or(&[], |map| &map.in_registers)
     }
 
     /// The owner of an address that holds the newest version of a page, be it there alone or not. An address that a checkpoint

@@ -15,7 +15,7 @@ use super::{BusOrder, ChargedData, ReadTransfer};
 use flashwatt_devices::hdd;
 use flashwatt_ssd::cache::settings::Protection;
 use flashwatt_ssd::drive::settings::PartialPages;
-use flashwatt_ssd::drive::settings::TrimRecords;
+use flashwatt_ssd::drive::settings::{DieRegisters, TrimRecords};
 use flashwatt_ssd::energy::settings::{DramRule, IdleAccounting};
 use flashwatt_ssd::ftl;
 use flashwatt_ssd::nand::settings::{BlockStripe, PairedPages, ProgramOrder};
@@ -255,6 +255,18 @@ pub struct Recovery {
     /// the run begins. Of a demand-paged layer it holds the directory and the entries that the map on flash does not have; a recovery
     /// reads that map.
     pub checkpoint_interval_bytes: Option<u64>,
+    /// Whether the register of a die keeps a page of the map through a power cut: `lost` or `kept`.
+    ///
+    /// A program brings its page into the register first. If the power goes while the array works, the page on flash is torn. With `kept` the
+    /// recovery reads what the register holds, and programs it elsewhere on the die: the write of the map goes on, and the page is not
+    /// written anew from what a scan finds. That takes checkpoints of a demand-paged layer, as without them the whole map is written anew.
+    /// Power cuts alone heed it.
+    pub die_registers: Option<DieRegisters>,
+    /// The portion of the map that the drive loads into its cached table after a power cut, 0 to 1; 0 unless given.
+    ///
+    /// When the map on flash is as it should be, the drive reads the first pages of it, on all dies at once, and then serves requests. Of a
+    /// demand-paged layer; the table must have room for these entries. Power cuts alone heed it.
+    pub map_load_fraction: Option<f64>,
 }
 
 /// `[controller]`

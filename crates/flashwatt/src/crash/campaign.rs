@@ -59,6 +59,9 @@ pub struct Crash {
     /// Whether the drive has a write buffer with a journal on flash.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_journal: bool,
+    /// Whether the drive loads a portion of its map into its cached table after a cut.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub loads_map: bool,
     /// Whether pages share cells with others, which torn pages spoil.
     pub has_paired_pages: bool,
     /// Map units that the host can address.
@@ -158,6 +161,7 @@ pub fn crash(
         has_volatile_buffer: config.has_volatile_buffer(),
         capacitors,
         has_journal: ssds.iter().any(|ssd| ssd.write_buffer.journal.is_some()),
+        loads_map: ssds.iter().any(|ssd| ssd.recovery.map_load_fraction > 0.0),
         has_paired_pages: ssds.iter().any(|ssd| ssd.device.nand.paired_pages.is_some()),
         logical_units: logical_units(&ssds),
         unit_bytes: unit_bytes(&ssds),

@@ -81,8 +81,8 @@ impl Work {
         let array = Array::new(geometry.clone(), ssd.device.nand.program_order);
         let mut drive = Ssd::new(ssd, firmware, array, None, Witness::blind(Arc::clone(config), &geometry));
         drive.begin_dump(dump::pages(&self.blocks, &geometry).take(self.pages as usize).collect());
-        let (powered, ns) = Powered::alone(config.run.stages(), drive).until_recovered()?;
-        Ok((ns, powered.energy_j()))
+        let (powered, times) = Powered::alone(config.run.stages(), drive).until_recovered()?;
+        Ok((times.recovery_ns, powered.energy_j()))
     }
 }
 

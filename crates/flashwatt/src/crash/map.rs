@@ -74,6 +74,11 @@ impl MapWitness {
         self.newest.insert(write.page, content);
     }
 
+    /// The newest version of a page says this.
+    pub fn set_newest(&mut self, page: u32, content: MapContent) {
+        self.newest.insert(page, content);
+    }
+
     /// A collection copies a page of the map.
     pub fn copied(&mut self, from: Ppn, to: Ppn, owner: Lpn) {
         if self.layout.is_some_and(|layout| layout.page_of(owner).is_some())

@@ -1,21 +1,26 @@
 //! The drive that comes back from a power cut, and what it holds.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::bugs::Bug;
 use super::remains::{Held, Recovered, Remains};
 use super::witness::{Restored, Use, Witness};
 use flashwatt_base::units::{BlockId, Lpn};
 use flashwatt_ssd::cache::write_buffer;
-use flashwatt_ssd::drive::{Afterwards, Ssd};
+use flashwatt_ssd::drive::{Afterwards, MapLoad, Ssd};
 use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::PlanNumber;
 use flashwatt_ssd::nand::Reserve;
 use flashwatt_ssd::nand::settings::ProgramOrder;
 use flashwatt_ssd::recovery::backups::BackedUp;
+use flashwatt_ssd::recovery::checkpoint::Checkpoint;
 use flashwatt_ssd::recovery::dump::DumpedUnit;
 use flashwatt_ssd::recovery::journal;
+use flashwatt_ssd::recovery::map_pages::MapContents;
 use flashwatt_ssd::recovery::reads::{Filling, Reads};
+use flashwatt_ssd::recovery::registers::InRegister;
 use flashwatt_ssd::recovery::scan::{Found, ScannedFlash};
 use flashwatt_ssd::recovery::spare::Spare;
 
@@ -29,7 +34,9 @@ impl Remains {
         let trims = if self.bug == Bug::TrimForgotten { BTreeMap::new() } else { log.trims.clone() };
         let kept_blocks = self.reserved.all();
         let (array, half_erased) = (&self.array, &self.half_erased[..]);
-        let (checkpoint, map) = log.checkpoint.as_ref().map(|found| found.read_map(&seen, &self.map)).unzip();
+        let contents = self.map_with_registers();
+        let read_map = |found: &Arc<Checkpoint>| found.read_map(&seen, &contents, &self.registers);
+        let (checkpoint, map) = log.checkpoint.as_ref().map(read_map).unzip();
         let map = map.flatten();
         let wrong = map.as_ref().map_or(0, |map| map.wrong);
         assert!(
@@ -60,13 +67,38 @@ impl Remains {
         let is_plain = self.bug == Bug::None && trims.is_empty() && checkpoint.is_none();
         let newest = (is_plain && use_after == Use::LookedAt).then(|| found.take_newest());
         let (dumped_units, backups) = (&dumped[..], &backed_up[..]);
-        let restored =
-            Restored { use_after, dumped: dumped_units, backed_up: backups, trims: log.trims.clone(), newest };
+        let registers = self.registers_used(&found);
+        let restored = Restored {
+            use_after,
+            dumped: dumped_units,
+            backed_up: backups,
+            trims: log.trims.clone(),
+            newest,
+            registers,
+        };
         let witness = Witness::resumed(self, &firmware, restored);
         let mut drive = Ssd::new(ssd, firmware, array, None, witness);
         let journaled = self.journaled.keys().copied().collect();
-        drive.begin_recovery(Afterwards { unreadable: found.unreadable, dumped, journaled, backed_up, log, reads });
+        let loaded = ssd.recovery.loaded_units(self.array.geometry().logical_units.into());
+        let map_load = (loaded > 0).then(|| MapLoad::of(loaded as u32));
+        let unreadable = found.unreadable;
+        drive.begin_recovery(Afterwards { unreadable, dumped, journaled, backed_up, log, reads, map_load });
         drive
+    }
+
+    /// What registers have kept, and the recovery programs. It clears the others.
+    fn registers_used(&self, found: &Found) -> Vec<InRegister> {
+        let is_used = |held: &&InRegister| found.map_in_registers().iter().any(|copy| copy.ppn == held.ppn);
+        self.registers.iter().filter(is_used).cloned().collect()
+    }
+
+    /// What the pages of the map on flash say, and those that registers of dies have kept.
+    fn map_with_registers(&self) -> Cow<'_, MapContents> {
+        let mut contents = Cow::Borrowed(&self.map);
+        for held in &self.registers {
+            contents.to_mut().insert(held.ppn, held.content.clone());
+        }
+        contents
     }
 
     /// Of a block that is kept for pages which are programmed one after another: the distance of two of them.

@@ -15,6 +15,7 @@ use flashwatt_ssd::recovery::dump::{self, DumpedUnit};
 use flashwatt_ssd::recovery::journal::JournalPages;
 use flashwatt_ssd::recovery::log::{LogAreas, LogFound};
 use flashwatt_ssd::recovery::map_pages::MapContents;
+use flashwatt_ssd::recovery::registers::InRegister;
 use flashwatt_ssd::recovery::spare::{Spare, SpareAreas};
 
 /// What is on flash after a power cut, and what the host was promised. All memory is gone.
@@ -42,6 +43,8 @@ pub struct Remains {
     pub(super) logged: LoggedPages,
     /// What the pages of a map on flash say, if the drive keeps them.
     pub(super) map: MapContents,
+    /// What registers of dies have kept of it.
+    pub(super) registers: Vec<InRegister>,
     /// Content of the write buffer that capacitors brought to flash.
     pub(super) dumped: Vec<DumpedUnit>,
     /// What they did for that, and how; none if the drive has no capacitors, or they were not charged.
@@ -152,6 +155,11 @@ impl Remains {
         self.areas.all_readable().map(|(_, spare)| (spare.owner, spare.version))
     }
 
+    /// Pages of the map that registers of dies have kept.
+    pub fn in_registers(&self) -> usize {
+        self.registers.len()
+    }
+
     /// The version of the data at an address.
     pub(super) fn version_at(&self, ppn: Ppn) -> Option<u64> {
         self.areas.get(ppn).map(|spare| spare.version)
@@ -169,6 +177,7 @@ impl Remains {
             && self.journaled == other.journaled
             && self.backups == other.backups
             && self.map == other.map
+            && self.registers == other.registers
             && logged(self) == logged(other)
     }
 

@@ -21,7 +21,7 @@ use flashwatt_core::kernel::settings::Stages;
 use flashwatt_core::kernel::{End, Sim};
 use flashwatt_files::system::{BLOCK_BYTES, Block};
 use flashwatt_files::{FileWorkload, FilesFound};
-use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::drive::{MapLoad, Ssd};
 use flashwatt_ssd::operation::OpKind;
 
 /// A drive under a workload, perhaps behind the block layer.
@@ -301,6 +301,20 @@ pub struct Cost {
     pub erases: u64,
     /// Memory that the scan needs in bytes: for each logical page an address (4 bytes) and a version (8 bytes).
     pub scan_memory_bytes: u64,
+    /// What of that the load of a portion of the map took, if the drive loads one.
+    #[serde(flatten)]
+    pub map_load: Option<MapLoadCost>,
+}
+
+/// What it took to load a portion of the map into the cached table, when all else of the recovery was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct MapLoadCost {
+    /// Time of the recovery for it, in ns.
+    pub map_load_ns: Nanos,
+    /// Energy of the drive in that time, in J.
+    pub map_load_energy_j: f64,
+    /// Reads of pages of the map for it.
+    pub map_load_reads: u64,
 }
 
 impl Powered<Silence> {
@@ -321,16 +335,36 @@ impl Powered<Silence> {
     ///
     /// # Errors
     /// If it does not end before the end of simulated time, or the drive has no room for what comes back.
-    pub(super) fn until_recovered(mut self) -> Result<(Self, Nanos), Error> {
+    pub(super) fn until_recovered(mut self) -> Result<(Self, Times), Error> {
         self.advance(self.now_ns())?; // after a scan that was skipped there may be nothing left to do
+        let (mut load_begins_j, mut load_ends_j) = (None, None);
         loop {
+            if let Some(load) = self.drive().map_load() {
+                let (begins, ends) = (load.began_ns.is_some(), load.ended_ns.is_some());
+                note_energy(&mut load_begins_j, begins, || self.energy_j());
+                note_energy(&mut load_ends_j, ends, || self.energy_j());
+            }
             if let Some(recovery_ns) = self.drive().recovered_ns() {
-                return Ok((self, recovery_ns));
+                let map_load_energy_j = load_begins_j.zip(load_ends_j).map(|(begins, ends)| ends - begins);
+                return Ok((self, Times { recovery_ns, map_load_energy_j }));
             }
             if !self.step()? {
                 return Err(self.drive().stuck());
             }
         }
+    }
+}
+
+/// How long a recovery took, and the energy in J of its load of the map, if it had one.
+pub(super) struct Times {
+    pub recovery_ns: Nanos,
+    map_load_energy_j: Option<f64>,
+}
+
+/// Notes the energy so far, once this has happened.
+fn note_energy(noted: &mut Option<f64>, has_happened: bool, energy_j: impl FnOnce() -> f64) {
+    if has_happened {
+        noted.get_or_insert_with(energy_j);
     }
 }
 
@@ -353,14 +387,19 @@ pub fn come_back(remains: &Remains) -> Result<(Cost, Powered<Silence>), Error> {
 
 /// Simulates until a recovery has ended. Returns what it took.
 pub(super) fn until_recovered(powered: Powered<Silence>) -> Result<(Cost, Powered<Silence>), Error> {
-    let (powered, recovery_ns) = powered.until_recovered()?;
-    Ok((cost(powered.drive(), recovery_ns), powered))
+    let (powered, times) = powered.until_recovered()?;
+    Ok((cost(powered.drive(), &times), powered))
 }
 
-fn cost(drive: &Ssd<Witness>, recovery_ns: Nanos) -> Cost {
+fn cost(drive: &Ssd<Witness>, times: &Times) -> Cost {
     let ledger = &drive.flash.accounts.ledger;
+    let map_load = |load: &MapLoad| {
+        let map_load_ns = load.ended_ns? - load.began_ns?;
+        Some(MapLoadCost { map_load_ns, map_load_energy_j: times.map_load_energy_j?, map_load_reads: load.reads })
+    };
     Cost {
-        recovery_ns,
+        map_load: drive.map_load().and_then(map_load),
+        recovery_ns: times.recovery_ns,
         energy_j: drive.so_far().0,
         spare_reads: ledger.operations_of(OpKind::SpareRead),
         reads: ledger.operations_of(OpKind::Read),

@@ -11,6 +11,7 @@ use super::journal::JournalWitness;
 use super::log::LogWitness;
 use super::map::MapWitness;
 use super::promises::Promises;
+use super::registers::RegisterWitness;
 use super::remains::Remains;
 use crate::config::Config;
 use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
@@ -27,6 +28,7 @@ use flashwatt_ssd::recovery::backups::BackedUp;
 use flashwatt_ssd::recovery::checkpoint::Checkpoint;
 use flashwatt_ssd::recovery::dump::DumpedUnit;
 use flashwatt_ssd::recovery::log::{LogContent, LogPage};
+use flashwatt_ssd::recovery::registers::InRegister;
 use flashwatt_ssd::recovery::spare::{Spare, SpareAreas};
 
 /// The observer of a drive whose power can be cut.
@@ -53,6 +55,7 @@ pub struct Witness {
     /// Only kept of a drive with a journal.
     journal: Option<Box<JournalWitness>>,
     map: MapWitness,
+    registers: RegisterWitness,
     /// Blocks whose erase is planned. Only kept for [`Bug::ErasedBeforeCopied`].
     to_erase: BTreeMap<u64, BlockId>,
     /// The new versions of units, if somebody follows what they hold.
@@ -90,8 +93,13 @@ impl Witness {
         let records_trims = config.ssd().recovery.records_trims();
         let promises = Promises::new(first, !has_buffer).with_durable_trims(records_trims);
         let map = MapWitness::new(&config, firmware, geometry, None);
+        let registers = RegisterWitness::new(&config, &[], |ppn| geometry.die_of(ppn));
         let current = Current::table(current);
-        Witness { map, ..Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1) }
+        Witness {
+            map,
+            registers,
+            ..Witness::with(config, geometry, areas, current, promises, firmware.plan.next().0, 1)
+        }
     }
 
     /// The observer of a drive that only programs what its write buffer held: it follows nothing.
@@ -115,7 +123,8 @@ impl Witness {
         let witness = Witness::with(config, geometry, areas, current, promises, remains.next_program, remains.version);
         let journal = witness.journal.is_some().then(|| Box::new(JournalWitness::resumed(&remains.journaled)));
         let map = MapWitness::new(&witness.config, firmware, &witness.geometry, Some(&remains.map));
-        Witness { log, map, backups: BackupWitness::resumed(&remains.backups), journal, ..witness }
+        let registers = RegisterWitness::new(&witness.config, &restored.registers, |ppn| geometry.die_of(ppn));
+        Witness { log, map, registers, backups: BackupWitness::resumed(&remains.backups), journal, ..witness }
     }
 
     fn with(
@@ -145,6 +154,7 @@ impl Witness {
             backups: BackupWitness::default(),
             journal,
             map: MapWitness::default(),
+            registers: RegisterWitness::default(),
             promises,
             to_erase: BTreeMap::new(),
             changes: None,
@@ -224,6 +234,7 @@ impl Witness {
             journaled: journal.map(|journal| journal.pages).unwrap_or_default(),
             dumped: if has_capacitors { drive.recovers_dumped().unwrap_or_default().to_vec() } else { Vec::new() },
             map: witness.map.contents.clone(),
+            registers: if is_held { Vec::new() } else { witness.in_registers(drive, now) },
             work: None,
             promises: witness.promises.clone(),
             next_program: witness.next_program,
@@ -238,6 +249,16 @@ impl Witness {
             }
         }
         remains
+    }
+
+    /// What the registers of dies keep of the map when the power goes at the time `now`.
+    fn in_registers(&self, drive: &Ssd<Witness>, now: Nanos) -> Vec<InRegister> {
+        let programs = drive.under_way().filter(|op| op.kind == OpKind::Program);
+        let written = programs.filter_map(|op| Some((op, self.pending.get(&op.number)?)));
+        let of_map = |spare: &Spare| spare.owner.0 >= self.geometry.logical_units;
+        let of_map =
+            written.flat_map(|(op, units)| units.iter().filter(|(_, spare)| of_map(spare)).map(move |unit| (op, unit)));
+        self.registers.cut(now, of_map, &self.map)
     }
 
     /// Capacitors hold the drive: operations under way end, and the content of the write buffer goes to flash.
@@ -335,6 +356,14 @@ impl Witness {
             }
             for ppn in self.geometry.units_of(op.ppn) {
                 let Some(owner) = firmware.blocks.lpn_at(ppn) else { continue };
+                let held = (op.kind == OpKind::Program).then(|| self.registers.get(op.source)).flatten();
+                if let Some(held) = held {
+                    self.map.programmed_from(held, op.ppn);
+                    self.current.note(owner, held.version);
+                    let spare = Spare { owner, version: held.version, program, is_torn: false };
+                    self.pending.entry(program).or_default().push((ppn, spare));
+                    continue;
+                }
                 let is_copy_of_map = op.cause == Cause::Map && op.kind == OpKind::Program;
                 let begins = is_copy_of_map && map_programs % firmware.plan.map_copies.max(1) == 0;
                 map_programs += u32::from(is_copy_of_map);
@@ -379,6 +408,8 @@ pub(super) struct Restored<'a> {
     pub trims: BTreeMap<Lpn, u64>,
     /// By owner the address (+ 1; 0 for none) of its newest version, if the versions there are all that the observer needs.
     pub newest: Option<Vec<u32>>,
+    /// What registers of dies have kept of the map, and the recovery programs.
+    pub registers: Vec<InRegister>,
 }
 
 /// What a drive that comes back from a power cut is for.
@@ -491,6 +522,9 @@ impl Probe for Witness {
                     self.backups.upper_ended(self.geometry.ppn_at(lower));
                 }
                 for (ppn, mut spare) in self.pending.remove(&op.seq).unwrap_or_default() {
+                    if spare.owner.0 >= self.geometry.logical_units {
+                        self.registers.program_ended(op.at.die);
+                    }
                     if self.bug == Bug::VersionOfCopy && op.cause != Cause::Host {
                         spare.version = self.new_version();
                     }

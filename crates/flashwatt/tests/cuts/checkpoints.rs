@@ -64,7 +64,7 @@ fn a_drive_of_data_blocks_reads_all_pages_of_its_spare_blocks() {
 
 /// A drive with its map on flash: 192 units on four dies of a channel each, in 6 of 16 blocks of 8 pages. Of 24 pages of the map with 8
 /// entries each die has 6.
-fn drive_with_map_on_flash(more: &[&str]) -> Config {
+pub fn drive_with_map_on_flash(more: &[&str]) -> Config {
     let text = PROBE_DRIVE.replace("spare_fraction = 0.5", "logical_bytes = 786_432");
     let sets = ["device.channels=4", "ftl.dftl.entry_bytes=512", "ftl.dftl.cmt_entries=2"];
     load(&text, &[&sets[..], more].concat())

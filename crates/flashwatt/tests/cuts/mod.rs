@@ -7,6 +7,7 @@ mod files;
 mod hosts;
 mod journal;
 mod pairs;
+mod registers;
 mod scans;
 mod shrink;
 mod trims;

@@ -81,6 +81,41 @@ const CASES: &[Case] = &[
         &["my.toml:5:1: recovery.checkpoint_interval_bytes", "may spoil", "ftl = \"dftl\"", "map is in memory"],
     ),
     (
+        "ftl = \"fast\"\n[recovery]\ndie_registers = \"kept\"\n",
+        &["device.preset=limit"],
+        &["my.toml:3:1: recovery.die_registers", "no map on flash", "ftl = \"fast\"", "`rftl`", "\"lost\""],
+    ),
+    (
+        "ftl = \"rftl\"\n[recovery]\ndie_registers = \"kept\"\n",
+        &["device.preset=limit"],
+        &["my.toml:3:1: recovery.die_registers", "has no effect", "checkpoint_interval_bytes", "\"lost\""],
+    ),
+    (
+        "[recovery]\ndie_registers = \"keep\"\n",
+        &[],
+        &["my.toml:2:1: recovery.die_registers", "`keep`", "did you mean `kept`?"],
+    ),
+    (
+        "[recovery]\nmap_load_fraction = 0.5\n",
+        &[],
+        &["my.toml:2:1: recovery.map_load_fraction", "no map on flash", "ftl = \"page\"", "or 0"],
+    ),
+    (
+        "ftl = \"dftl\"\n[recovery]\nmap_load_fraction = 1.5\n",
+        &[],
+        &["my.toml:3:1: recovery.map_load_fraction", "1.5", "0 to 1"],
+    ),
+    (
+        "[ftl.dftl]\ncmt_entries = 100\n[recovery]\nmap_load_fraction = 0.5\n",
+        &[],
+        &["my.toml:4:1: recovery.map_load_fraction", "no room", "0.5", "at most 100 entries", "ftl.dftl.cmt_fraction"],
+    ),
+    (
+        "ftl = \"dftl\"\n[recovery]\nmap_load_fraction = 0.001\n[run]\nreplay = \"flashsim\"\n",
+        &[],
+        &["my.toml:3:1: recovery.map_load_fraction", "needs a clock"],
+    ),
+    (
         "[recovery]\ntrim_records = \"page\"\n[run]\nreplay = \"flashsim\"\n",
         &[],
         &["my.toml:2:1: recovery.trim_records", "needs a clock", "\"none\""],

@@ -2,7 +2,8 @@
 //!
 //! First the spare areas of all pages are read, on all dies at once. Then blocks in which nothing can be read are erased, and the
 //! translation layer does what it must ([`crate::ftl::Ftl::recover`]). The layer's tables are rebuilt before: what the scan finds
-//! does not depend on its time. The pages of the recovery log are read then, too, and with a checkpoint those of a map on flash. What
+//! does not depend on its time. The pages of the recovery log are read then, too, and with a checkpoint those of a map on flash. A drive
+//! with its map on flash may load a portion of it into its cached table when its layer is done (`recovery.map_load_fraction`). What
 //! a torn upper page has spoilt is read from its backup and written anew (`backups.rs`). If capacitors had brought a write buffer to
 //! flash, or a journal holds it, it is read back and goes its usual way, and the blocks that held it are erased (`dump.rs`). No request
 //! is served until the end.
@@ -45,6 +46,28 @@ pub(in crate::drive) struct RecoveryWork {
     backed_up: Vec<BackedUp>,
     /// Whether the drive waits when all spare areas have been read.
     waits_after_scan: bool,
+    /// The portion of a map on flash that is loaded, if one is.
+    map_load: Option<MapLoad>,
+}
+
+/// A portion of a map on flash that a drive loads into its cached table after a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapLoad {
+    /// Units whose entries are loaded: the first ones.
+    pub units: u32,
+    /// Pages of the map that are read for that. A page that is not on flash is not.
+    pub reads: u64,
+    /// The time in ns at which the first of these reads was planned; none before.
+    pub began_ns: Option<Nanos>,
+    /// The time in ns at which the last of them ended; none before.
+    pub ended_ns: Option<Nanos>,
+}
+
+impl MapLoad {
+    /// A load that has not begun of the first `units` units.
+    pub fn of(units: u32) -> Self {
+        MapLoad { units, reads: 0, began_ns: None, ended_ns: None }
+    }
 }
 
 /// What a scan of all spare areas leaves of a drive's time, energy and queues. That does not depend on what the pages hold: it is
@@ -68,6 +91,8 @@ pub struct Afterwards {
     pub log: LogFound,
     /// With a checkpoint, the pages that are scanned; without one all are.
     pub reads: Option<Reads>,
+    /// The portion of a map on flash that is loaded, if one is.
+    pub map_load: Option<MapLoad>,
 }
 
 pub(in crate::drive) enum RecoveryStep {
@@ -83,6 +108,8 @@ pub(in crate::drive) enum RecoveryStep {
     EraseGathered { pages: Vec<Ppn>, left: Vec<BlockId> },
     /// Whatever the translation layer needs.
     Layer,
+    /// Load a portion of the map on flash, from this page on.
+    LoadMap(u32),
     /// Read what comes back from backups.
     ReadBackups,
     /// Write it anew, from this unit on.
@@ -117,10 +144,27 @@ pub(in crate::drive) struct Scan {
     void: Vec<BlockId>,
 }
 
+impl RecoveryWork {
+    /// Work that begins with this step, with nothing found on flash.
+    fn begun(step: RecoveryStep) -> Self {
+        RecoveryWork {
+            step,
+            remaining: 0,
+            waiting: Vec::new(),
+            serves: false,
+            dumped: Vec::new(),
+            journaled: Vec::new(),
+            backed_up: Vec::new(),
+            waits_after_scan: false,
+            map_load: None,
+        }
+    }
+}
+
 impl<P: Probe> Ssd<P> {
     /// Lets a drive whose tables have been rebuilt begin with its recovery.
     pub fn begin_recovery(&mut self, found: Afterwards) {
-        let Afterwards { unreadable, dumped, journaled, backed_up, log, reads } = found;
+        let Afterwards { unreadable, dumped, journaled, backed_up, log, reads, map_load } = found;
         if let Some(of_drive) = &mut self.services.recovery_log {
             of_drive.resume(&log);
         }
@@ -132,16 +176,13 @@ impl<P: Probe> Ssd<P> {
         let of_backups =
             self.services.backups.as_mut().map(|of_drive| of_drive.resume(&backed_up, array)).unwrap_or_default();
         let scan = Scan { pages, tail, map, log: log.read, void: [unreadable, log.void, of_backups].concat() };
-        let (step, waiting) = (RecoveryStep::Scan(0, scan), Vec::new());
-        let (remaining, serves, waits_after_scan) = (0, false, false);
-        self.begin(RecoveryWork { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
+        let work = RecoveryWork::begun(RecoveryStep::Scan(0, scan));
+        self.begin(RecoveryWork { dumped, journaled, backed_up, map_load, ..work });
     }
 
     /// Lets a drive do one thing before it serves requests.
     pub(in crate::drive) fn begin_step(&mut self, step: RecoveryStep) {
-        let (waiting, dumped, journaled, backed_up) = Default::default();
-        let (remaining, serves, waits_after_scan) = (0, false, false);
-        self.begin(RecoveryWork { step, remaining, waiting, serves, dumped, journaled, backed_up, waits_after_scan });
+        self.begin(RecoveryWork::begun(step));
     }
 
     fn begin(&mut self, recovery: RecoveryWork) {
@@ -199,6 +240,11 @@ impl<P: Probe> Ssd<P> {
             RecoveryStep::Done(at) => Some(at),
             _ => None,
         }
+    }
+
+    /// The portion of a map on flash that the recovery loads, if it loads one.
+    pub fn map_load(&self) -> Option<&MapLoad> {
+        self.recovery.as_ref()?.map_load.as_ref()
     }
 
     /// Whether a request must wait for the end of the recovery. If so, it is planned then. With the first request after that,
@@ -307,8 +353,12 @@ impl<P: Probe> Ssd<P> {
                 if let Err(die) = self.firmware.keep_recovery_blocks() {
                     unreachable!("the recovery has left no erased block of die {die}");
                 }
-                RecoveryStep::ReadBackups
+                RecoveryStep::LoadMap(0)
             }
+            RecoveryStep::LoadMap(page) => match &mut recovery.map_load {
+                Some(load) => self.plan_map_load(page, load, now),
+                None => RecoveryStep::ReadBackups,
+            },
             RecoveryStep::Gather => {
                 let (pages, left) = self.plan_gathering(&mut recovery.backed_up);
                 RecoveryStep::EraseGathered { pages, left }
@@ -390,9 +440,29 @@ impl<P: Probe> Ssd<P> {
         let at_once = scan.map.len().min(PAGES_AT_ONCE * self.geometry.dies as usize);
         let later = scan.map.split_off(at_once);
         for copies in &scan.map {
-            _ = self.firmware.plan.read_any(copies[0], &copies[1..], Cause::Map, None);
+            // A page that stands for a register may have been erased since its program was cut.
+            let is_there = self.flash.array.is_programmed(self.geometry.place(copies[0]));
+            _ = match is_there {
+                true => self.firmware.plan.read_any(copies[0], &copies[1..], Cause::Map, None),
+                false => self.firmware.plan.read_blank(copies[0], Cause::Map, None),
+            };
         }
         RecoveryStep::ReadLog(Scan { map: later, log: Vec::new(), ..scan })
+    }
+
+    /// Plans the reads of the next pages of the map that are loaded. Returns what is left then.
+    fn plan_map_load(&mut self, page: u32, load: &mut MapLoad, now: Nanos) -> RecoveryStep {
+        let Some(map) = self.firmware.ftl.map_on_flash() else { return RecoveryStep::ReadBackups };
+        load.began_ns.get_or_insert(now);
+        let pages = load.units.div_ceil(map.entries_per_page);
+        if page == pages {
+            load.ended_ns = Some(now);
+            return RecoveryStep::ReadBackups;
+        }
+        let end = pages.min(page + PAGES_AT_ONCE as u32 * self.geometry.dies);
+        (page..end).for_each(|page| self.firmware.ftl.load_map(page, load.units, &mut self.firmware.plan));
+        load.reads += self.firmware.plan.ops().len() as u64;
+        RecoveryStep::LoadMap(end)
     }
 
     fn plan_erases(&mut self, blocks: &[BlockId], cause: Cause) {

@@ -215,6 +215,18 @@ impl<O: EvictionOrder> DemandMap<O> {
         }
     }
 
+    /// Reads a translation page into the table, as far as there is room: the entries of the first `units` logical pages. A page that
+    /// is not on flash is not read.
+    pub fn load(&mut self, page: u32, units: u32, plan: &mut Plan) {
+        let Some(read) = self.tps.read(page, plan) else { return };
+        let number = plan.number(read);
+        for lpn in self.cmt.entries_of(page).take_while(|lpn| lpn.0 < units) {
+            if self.cmt.left() > 0 && self.cmt.find(lpn).is_none() {
+                self.insert(lpn, Some(number));
+            }
+        }
+    }
+
     fn insert(&mut self, lpn: Lpn, read: Option<PlanNumber>) {
         let slot = self.cmt.insert(lpn, read);
         self.order.added(slot, &self.cmt);

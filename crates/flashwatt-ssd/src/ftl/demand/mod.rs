@@ -340,6 +340,11 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         self.recover_map(cx, plan);
     }
 
+    fn load_map(&mut self, page: u32, units: u32, plan: &mut Plan) {
+        self.says_how(plan);
+        self.map.load(page, units, plan);
+    }
+
     fn save(&self, out: &mut StateWriter) {
         self.map.truth.check_save(out);
         self.map.save(out);

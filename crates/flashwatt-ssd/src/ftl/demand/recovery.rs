@@ -3,9 +3,9 @@
 //! After a scan of all spare areas the address of every page is known, so the map on flash is not needed: its blocks are erased, and
 //! all its pages are written anew, each with its replicas. A scan that began with a checkpoint needs the map on flash, and so does the
 //! next one. Then it is kept, and the pages that have changed are written anew. While pages of the map are collected for that, they
-//! have the blocks that the drive keeps for its recovery.
+//! have the blocks that the drive keeps for its recovery. What registers of dies have kept of the map is programmed before all that.
 //!
-//! The table of cached entries is empty then. If the power is cut again meanwhile, the next scan finds the same data.
+//! The table of cached entries is empty then, but for the portion of the map that the drive loads. If the power is cut again meanwhile, the next scan finds the same data.
 
 use super::Demand;
 use super::cmt::EvictionOrder;
@@ -13,6 +13,7 @@ use crate::blocks::BlockTable;
 use crate::ftl::Context;
 use crate::ftl::plan::Plan;
 use crate::nand::Array;
+use crate::recovery::registers::CopyInRegister;
 use crate::recovery::scan::Found;
 use flashwatt_base::units::{BlockId, DieId, Ppn};
 
@@ -23,6 +24,8 @@ const PAGES_AT_ONCE: u32 = 32;
 pub(super) enum MapRecovery {
     /// Erase the blocks of the map.
     EraseMap,
+    /// Program these copies of translation pages, which registers have kept, and write those that are wanted.
+    ProgramHeld(Vec<CopyInRegister>, Vec<bool>),
     /// Write those of the translation pages that are wanted, from this one on.
     WriteMap(u32, Vec<bool>),
     /// Collect translation pages until each die has room for them.
@@ -41,7 +44,8 @@ impl<O: EvictionOrder, K> Demand<O, K> {
             Some(kept) => !kept.is_newest || !kept.content.iter().copied().eq(self.entries(page)),
             None => self.has_entries(page),
         };
-        MapRecovery::WriteMap(0, (0..self.map.tps.share().pages).map(is_changed).collect())
+        let wanted = (0..self.map.tps.share().pages).map(is_changed).collect();
+        MapRecovery::ProgramHeld(found.map_in_registers().to_vec(), wanted)
     }
 
     /// Plans the next piece.
@@ -55,10 +59,35 @@ impl<O: EvictionOrder, K> Demand<O, K> {
                     let wanted = (0..self.map.tps.share().pages).map(|page| self.has_entries(page)).collect();
                     Some(MapRecovery::WriteMap(0, wanted))
                 }
+                MapRecovery::ProgramHeld(held, wanted) => {
+                    let wanted = self.program_held(&held, wanted, cx, plan);
+                    Some(self.write_map(0, wanted, cx, plan))
+                }
                 MapRecovery::WriteMap(first, wanted) => Some(self.write_map(first, wanted, cx, plan)),
                 MapRecovery::MakeRoom => self.make_room(cx, plan).then_some(MapRecovery::MakeRoom),
             };
         }
+    }
+
+    /// Programs what registers have kept of translation pages. A page that is wanted in any case is written anew at once: no block is
+    /// erased before that has ended, so that the version before is there if the power goes again. Returns what is wanted then.
+    fn program_held(
+        &mut self,
+        held: &[CopyInRegister],
+        mut wanted: Vec<bool>,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> Vec<bool> {
+        for of_page in held.chunk_by(|one, next| one.page == next.page) {
+            let page = of_page[0].page;
+            if wanted[page as usize] && self.map.tps.has_room(page) {
+                self.map.write(page, None, BlockId::NONE, cx, plan);
+                wanted[page as usize] = false;
+            } else {
+                of_page.iter().for_each(|held| self.map.tps.program_held(held, cx, plan));
+            }
+        }
+        wanted
     }
 
     /// Writes the translation pages that are wanted, from `first` on, as far as there is room. If there is none, makes some.

@@ -14,6 +14,7 @@ use crate::ftl::{Claims, RestoredDrive};
 use crate::ftl::{Context, DriveSize, Setup};
 use crate::nand::{Array, Geometry, Reserve};
 use crate::operation::{Cause, OpKind};
+use crate::recovery::registers::CopyInRegister;
 use crate::recovery::scan::Found;
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
@@ -193,6 +194,17 @@ impl TranslationPages {
                 plan.wake(die);
             }
         }
+    }
+
+    /// Plans the program of a copy that the register of its die has kept. There is room for it: the write that was cut had asked for
+    /// more than its page.
+    pub fn program_held(&mut self, held: &CopyInRegister, cx: &mut Context, plan: &mut Plan) {
+        let die = self.home(held.page, held.copy);
+        let Some(ppn) = self.take(die, cx) else {
+            unreachable!("no room for what the register of die {die} has kept; this is a fault of the simulator")
+        };
+        plan.program_held(held.ppn, ppn);
+        self.set(held.page, held.copy, ppn, cx.blocks);
     }
 
     fn set(&mut self, page: u32, copy: u32, ppn: Ppn, blocks: &mut BlockTable) {

@@ -8,9 +8,9 @@
 //! erased before all new ones are on flash, so that after a power cut all copies of the old or of the new version exist.
 //!
 //! Deviations: a page without a copy on flash is read from its original, not from the first copy there. With `shortest_queue` the
-//! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut are not modelled: the rule above does
-//! without them, and the recovery writes the map anew (`ftl/demand/recovery.rs`). With `replicas` = 0 the results equal
-//! those of DFTL.
+//! copy is chosen when the read is planned. The registers that keep a copy's data over a power cut (`recovery.die_registers = "kept"`)
+//! complete a version whose other copies are on flash or in registers; copies that were in none are not made from the request that the
+//! paper's registers keep, too: the version before counts then. With `replicas` = 0 the results equal those of DFTL.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -42,6 +42,7 @@ fn check_clock(c: &mut Checker, raw: &Raw) {
             "recovery.trim_records = \"none\"",
         ),
         ("recovery.checkpoint_interval_bytes", raw.recovery.checkpoint_interval_bytes.is_some(), "no such key"),
+        ("recovery.map_load_fraction", raw.recovery.map_load_fraction.is_some_and(|fraction| fraction > 0.0), "0"),
         (
             "device.nand.paired_pages",
             raw.device.nand.paired_pages.is_some_and(|pages| pages != PairedPages::Unprotected),

@@ -10,7 +10,7 @@ use flashwatt_base::settings::{Checker, Field, field};
 use flashwatt_base::units::Nanos;
 use flashwatt_ssd::cache::settings::{Capacitors, Journal, Protection};
 use flashwatt_ssd::controller::policies;
-use flashwatt_ssd::drive::settings::{Recovery, TrimRecords};
+use flashwatt_ssd::drive::settings::{DieRegisters, Recovery, TrimRecords};
 use flashwatt_ssd::energy::PriceTable;
 use flashwatt_ssd::energy::settings::Energy;
 use flashwatt_ssd::ftl;
@@ -69,6 +69,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let whole = || {
         let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
         ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
+        check_map_load(c, &recovery, &ftl, device.logical_bytes / u64::from(device.page_bytes));
         let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
         let gc = collection(c, &raw.gc, policy, &watermarks, die_blocks)?;
         Some(Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, controller, energy, recovery })))
@@ -339,7 +340,10 @@ fn recovery(c: &mut Checker, raw: &raw::Recovery, pairs: Option<PairedPages>, ft
     let recovery = Recovery {
         trim_records: c.choice(field!("recovery", raw.trim_records), TrimRecords::None),
         checkpoint_interval_bytes: c.optional(field!("recovery", raw.checkpoint_interval_bytes), 1..=COUNT_MAX),
+        die_registers: c.choice(field!("recovery", raw.die_registers), DieRegisters::Lost),
+        map_load_fraction: c.number(field!("recovery", raw.map_load_fraction), 0.0, 0.0..=1.0),
     };
+    check_map_after_cut(c, &recovery, ftl);
     if recovery.checkpoint_interval_bytes.is_none() {
         return recovery;
     }
@@ -356,6 +360,38 @@ fn recovery(c: &mut Checker, raw: &raw::Recovery, pairs: Option<PairedPages>, ft
         c.push(fault.expected("device.nand.paired_pages = \"backup\", or no such key"));
     }
     recovery
+}
+
+/// What a drive does with its map on flash after a power cut: other layers have none.
+fn check_map_after_cut(c: &mut Checker, recovery: &Recovery, ftl: &ftl::Settings) {
+    const REGISTERS: &str = "recovery.die_registers";
+    let (keeps, loads) = (recovery.die_registers == DieRegisters::Kept, recovery.map_load_fraction > 0.0);
+    let has_no_map = "this translation layer has no map on flash";
+    let (of_layer, expected) =
+        (format!("ftl = {:?}", ftl.name()), "a layer with its map on flash, as `dftl` or `rftl`");
+    if !ftl.has_map_on_flash() {
+        let wrong = [(keeps, REGISTERS, "\"lost\""), (loads, "recovery.map_load_fraction", "0")];
+        for (_, key, neutral) in wrong.into_iter().filter(|(is_given, ..)| *is_given) {
+            let fault = c.fault(key, has_no_map).found(&of_layer);
+            c.push(fault.expected(format!("{expected}, or {neutral}")));
+        }
+    } else if keeps && recovery.checkpoint_interval_bytes.is_none() {
+        let fault = c.fault(REGISTERS, "has no effect: without checkpoints a recovery writes the whole map anew");
+        let fault = fault.found("no recovery.checkpoint_interval_bytes");
+        c.push(fault.expected("recovery.checkpoint_interval_bytes, or \"lost\""));
+    }
+}
+
+/// Checks that the table of a layer with its map on flash has room for the portion of the map that is loaded.
+fn check_map_load(c: &mut Checker, recovery: &Recovery, ftl: &ftl::Settings, logical_pages: u64) {
+    let (wanted, Some(room)) = (recovery.loaded_units(logical_pages), ftl.table_entries()) else { return };
+    if c.clean("recovery") && wanted > u64::from(room) {
+        let fault = c.fault("recovery.map_load_fraction", "the cached table has no room for this portion of the map");
+        let found = format!("{:?}: {wanted} of {logical_pages} entries", recovery.map_load_fraction);
+        let name = ftl.name();
+        let expected = format!("at most {room} entries, or a larger ftl.{name}.cmt_fraction, cmt_entries or cmt_bytes");
+        c.push(fault.found(found).expected(expected));
+    }
 }
 
 /// The capacitors of a write buffer. Their voltages without them, and they without a buffer, are faults.

@@ -6,7 +6,7 @@ use crate::config::{Array, Config};
 use crate::crash::dump::Dump;
 use crate::crash::outcome::{CutOutcome, outcome};
 use crate::crash::scans::come_back_by;
-use crate::crash::trial::Cost;
+use crate::crash::trial::{Cost, MapLoadCost};
 use crate::crash::{Held, Remains, Scans};
 use flashwatt_base::error::Error;
 use flashwatt_core::connector::Workload;
@@ -95,6 +95,12 @@ fn sum(outcomes: &[CutOutcome], recovery_ns: u64) -> CutOutcome {
         dump_energy_j: dumps.iter().map(|dump| dump.dump_energy_j).sum(),
         capacitance_f: dumps.iter().map(|dump| dump.capacitance_f).fold(0.0, f64::max),
     });
+    let loads: Vec<MapLoadCost> = outcomes.iter().filter_map(|one| one.cost.map_load).collect();
+    let map_load = (!loads.is_empty()).then(|| MapLoadCost {
+        map_load_ns: loads.iter().map(|load| load.map_load_ns).max().unwrap_or(0),
+        map_load_energy_j: loads.iter().map(|load| load.map_load_energy_j).sum(),
+        map_load_reads: loads.iter().map(|load| load.map_load_reads).sum(),
+    });
     CutOutcome {
         torn_pages: of(|one| one.torn_pages),
         spoilt_pages: of(|one| one.spoilt_pages),
@@ -111,6 +117,7 @@ fn sum(outcomes: &[CutOutcome], recovery_ns: u64) -> CutOutcome {
             programs: cost(|one| one.programs),
             erases: cost(|one| one.erases),
             scan_memory_bytes: cost(|one| one.scan_memory_bytes),
+            map_load,
         },
         dump,
     }
