@@ -42,14 +42,20 @@ OTHERWISE: dict[tuple[str, str], tuple[str, str]] = {
 }
 """Bounds that are written otherwise than in the list, and why; none is wider."""
 
+OF_REBOOTS = (
+    *("load_is_short", "load_is_short_kept", "load_by_portion", "rebuild_off"),
+    *("rebuild_ms", "rebuild_kept_ms", "load_10_ms", "load_25_ms", "load_50_ms", "load_100_ms"),
+    *("rebuild_mj", "rebuild_kept_mj", "load_25_mj", "load_100_mj"),
+)
 MORE = {
     ("X34", "writes_09_32"): "the list has it at one depth; the other one is shown",
     ("X16", "block_empty"): "the third amendments ask for the empty start beside the mapped one",
     ("X16", "bast_star_empty"): "the same",
     ("X16", "bast_empty"): "the same",
     ("X17", "dftl_best_empty"): "the same",
+    **{("X42", name): "the paper has the mechanism and no figure" for name in OF_REBOOTS},
 }
-"""Reports that the list does not have."""
+"""Reports, and hypotheses of our own, that the list does not have."""
 
 
 def listed() -> dict[tuple[str, str], dict[str, str]]:
@@ -91,7 +97,7 @@ def test_every_listed_criterion_is_there_as_listed() -> None:
     rows, entries = listed(), found()
     assert sorted(rows.keys() - entries.keys()) == []
     assert entries.keys() - rows.keys() == MORE.keys()
-    assert {entries[one][1]["class"] for one in MORE} == {"report"}
+    assert {entries[one][1]["class"] for one in MORE} == {"report", "house"}
     differences = []
     for name, row in rows.items():
         experiment, entry = entries[name]
@@ -130,6 +136,7 @@ def test_what_is_not_there_yet_is_named_and_counts_as_missed() -> None:
     published = [name for name, row in listed().items() if row["counts_as_published_number"]]
     assert f"0 of {len(published)} published numbers" in said
     house = [name for name, row in listed().items() if row["class"] == CriterionClass.HOUSE.value]
+    house += [name for name in MORE if found()[name][1]["class"] == CriterionClass.HOUSE.value]
     assert f"house: 0 of {len(house)} criteria met" in said
 
 
