@@ -114,6 +114,8 @@ pub struct Hdd {
     is_ready: bool,
     /// Whether the spindle will be stopped unless a request comes.
     timer_is_set: bool,
+    /// When the platters stand, of a disk in standby.
+    stands_ns: Nanos,
     drains: bool,
     /// Whether the host has sent the command to sleep since the last request.
     must_sleep: bool,
@@ -146,6 +148,7 @@ impl Hdd {
             passed: None,
             is_ready: true,
             timer_is_set: false,
+            stands_ns: 0,
             drains: false,
             must_sleep: false,
             seat: 0,
@@ -232,7 +235,7 @@ impl Device for Hdd {
             COMMAND => self.command_handled(cx),
             LINK => self.transferred(cx),
             MEDIUM => self.access_ended(cx),
-            _ => self.stop_spindle(),
+            _ => self.stop_spindle(cx.now()),
         }
         !cx.done.is_empty()
     }

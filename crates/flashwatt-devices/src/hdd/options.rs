@@ -68,6 +68,9 @@ pub struct SchedulingOptions {
 pub struct StandbyOptions {
     /// Idle time after which the spindle stops; never unless given.
     pub after_ns: Option<Nanos>,
+    /// Time until the platters stand, at the power of standby; 0 unless given. A request that comes before waits for it, and then for the spindle
+    /// to be brought to speed.
+    pub spin_down_ns: Option<Nanos>,
     /// Time from standby until the medium can be accessed.
     pub spin_up_ns: Option<Nanos>,
 }
@@ -201,6 +204,7 @@ impl Options {
         let standby = &self.standby;
         Standby {
             after_ns: c.optional(field!(TABLE, standby.after_ns), 1..=NS_MAX),
+            spin_down_ns: c.number(field!(TABLE, standby.spin_down_ns), 0, 0..=NS_MAX),
             spin_up_ns: c.required(field!(TABLE, standby.spin_up_ns), 1..=NS_MAX),
         }
     }

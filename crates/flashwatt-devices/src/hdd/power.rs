@@ -4,6 +4,7 @@ use super::job::{Kind, MediumJob};
 use super::mechanism::{Access, ArmMove};
 use super::parts::{ACTIVE, ASLEEP, IDLE, LINK_ASLEEP, LINK_IDLE, PARKED, ROTATING, SPINNING_UP, STOPPED, TRACKING};
 use super::{Hdd, MEDIUM, STANDBY};
+use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::Cx;
 use flashwatt_core::energy::parts::StateId;
 
@@ -44,7 +45,7 @@ impl Hdd {
         }
         if self.must_sleep && self.electronics == IDLE && self.cache.is_clean() {
             cx.agenda.cancel(self.seat + STANDBY);
-            self.stop_spindle();
+            self.stop_spindle(cx.now());
         }
         self.settle_timer(cx);
     }
@@ -65,7 +66,8 @@ impl Hdd {
     }
 
     /// The disk was idle for long enough, or the host has sent it to sleep: it goes to standby.
-    pub(super) fn stop_spindle(&mut self) {
+    pub(super) fn stop_spindle(&mut self, now: Nanos) {
+        self.stands_ns = now + self.settings.standby.spin_down_ns;
         (self.timer_is_set, self.must_sleep, self.is_ready) = (false, false, false);
         self.counts.spin_downs += 1;
         self.accounts.change(ROTATING, STOPPED);
@@ -74,12 +76,13 @@ impl Hdd {
         self.ahead = None;
     }
 
-    /// The medium is needed in standby.
+    /// The medium is needed in standby: the spindle is brought to speed once the platters stand.
     pub(super) fn spin_up(&mut self, cx: &mut Cx) {
         self.wake(cx);
         self.counts.spin_ups += 1;
-        self.accounts.change(STOPPED, SPINNING_UP);
-        let ready_ns = cx.now() + self.settings.standby.spin_up_ns;
+        let stands_ns = self.stands_ns.max(cx.now());
+        self.accounts.change_at(stands_ns, STOPPED, SPINNING_UP);
+        let ready_ns = stands_ns + self.settings.standby.spin_up_ns;
         let way = ArmMove { cylinders: 0, switches_head: false, ns: 0 };
         let place = self.mechanism.geometry().place(0);
         let (on_track_ns, start_ns, end_ns) = (ready_ns, ready_ns, ready_ns);

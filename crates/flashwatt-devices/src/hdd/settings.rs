@@ -107,11 +107,18 @@ impl Default for WriteCache {
     }
 }
 
+fn never_lasts(ns: &Nanos) -> bool {
+    *ns == 0
+}
+
 /// Standby and spin-up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standby {
     /// Idle time after which the spindle stops; none: it never does.
     pub after_ns: Option<Nanos>,
+    /// Time from then until the platters stand, and the spindle can be brought to speed again.
+    #[serde(skip_serializing_if = "never_lasts")]
+    pub spin_down_ns: Nanos,
     /// Time from the first request in standby until the disk is ready.
     pub spin_up_ns: Nanos,
 }
@@ -268,7 +275,7 @@ pub(in crate::hdd) mod tests {
             scheduling: Scheduling { order: Order::Positioning, age_max_ns: 500_000_000 },
             buffer: Buffer { segments: 4, segment_bytes: 64 * 512, ..Buffer::default() },
             write_cache: WriteCache { bytes: 128 * 512, extents: 16, age_max_ns: 5_000_000_000, goes_first: false },
-            standby: Standby { after_ns: None, spin_up_ns: 2_000_000_000 },
+            standby: Standby { after_ns: None, spin_down_ns: 0, spin_up_ns: 2_000_000_000 },
             energy: Energy {
                 spindle: SpindlePower { standby: w(0.0), spin_up: w(3.0), rotating: w(0.5) },
                 arm: ArmPower { standby: w(0.0), tracking: w(0.1), seeking: w(1.1) },

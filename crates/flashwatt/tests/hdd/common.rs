@@ -44,7 +44,7 @@ pub fn plain() -> settings::Hdd {
         scheduling: Scheduling { order: Order::Fifo, age_max_ns: 500 * MS },
         buffer: Buffer::default(),
         write_cache: WriteCache::default(),
-        standby: Standby { after_ns: None, spin_up_ns: 2_000 * MS },
+        standby: Standby { after_ns: None, spin_down_ns: 0, spin_up_ns: 2_000 * MS },
         energy: Energy {
             spindle: SpindlePower { standby: w(0.0), spin_up: w(3.0), rotating: w(0.5) },
             arm: ArmPower { standby: w(0.0), tracking: w(0.1), seeking: w(1.1) },
