@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 NEW = "pardispatcher"
 AS_SET, ONE_DIE, LESS_MEMORY = "16 dies", "one die", "512 MiB"
 RATE = "files.operations.per_s"
+JUDGED, BEFORE = "ext3", "ext2"
+"""The file system with a journal, and the one without that is shown beside it."""
 
 COLUMNS = {
     "operations/s": (RATE, 1, ",.0f"),
@@ -50,10 +53,10 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
         return max((rate[NEW] / rate["noop"] for rate in rates), key=lambda ratio: abs(ratio - 1))
 
     def ablated(label: str) -> float:
-        return evidence["ablation"].value(RATE, label, "file")
+        return evidence["ablation"].value(RATE, label, JUDGED, "file")
 
     def longer(operations: str) -> float:
-        return evidence["longer"].relative(RATE, "file", NEW, operations, scheduler="noop")
+        return evidence["longer"].relative(RATE, JUDGED, "file", NEW, operations, scheduler="noop")
 
     of_each = {
         f"{one}_{name}": lambda one=one, choose=choose: over(one, choose)
@@ -85,24 +88,24 @@ def figures(evidence: Evidence) -> Iterator[Chart | str]:
 
 
 def _table(evidence: Evidence) -> str:
-    """A table of the rates of filebench and of the drive."""
-    runs = evidence["throughput"]
+    """A table of the rates of filebench and of the drive, with a journal and without."""
+    journal, plain = evidence["throughput"], evidence["without_journal"]
     lines = [
-        "ext2 on the striped drive:",
+        "The striped drive, with a journal (ext3) and without (ext2):",
         "",
-        f"| personality | scheduler | {' | '.join(COLUMNS)} |",
-        f"|---|---|{'---:|' * len(COLUMNS)}",
+        f"| file system | personality | scheduler | {' | '.join(COLUMNS)} |",
+        f"|---|---|---|{'---:|' * len(COLUMNS)}",
     ]
-    for one in runs.labels("personality"):
-        for by in runs.labels("scheduler"):
-            values = [format(runs.value(key, AS_SET, one, by) / unit, how) for key, unit, how in COLUMNS.values()]
-            lines.append(f"| {one} | {by} | {' | '.join(values)} |")
+    for runs, labels in ((journal, (AS_SET, JUDGED)), (plain, (BEFORE,))):
+        for one, by in product(runs.labels("personality"), runs.labels("scheduler")):
+            values = [format(runs.value(key, *labels, one, by) / unit, how) for key, unit, how in COLUMNS.values()]
+            lines.append(f"| {labels[-1]} | {one} | {by} | {' | '.join(values)} |")
     return "\n".join(lines)
 
 
 def _rates(evidence: Evidence, variant: str, personality: str) -> dict[str, float]:
     runs = evidence["throughput"]
-    return {one: runs.value(RATE, variant, personality, one) for one in runs.labels("scheduler")}
+    return {one: runs.value(RATE, variant, JUDGED, personality, one) for one in runs.labels("scheduler")}
 
 
 def _others(rates: dict[str, float]) -> list[float]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.evidence import Evidence
 
 NEW = "pardispatcher"
+JUDGED = "ext3"
+"""The file system with a journal. The one without stands beside it."""
 ERASES, LENGTH, PAGES = "flash.erases.total", "replay.write_bytes_mean", "replay.pages_per_4_kib"
 
 TABLE = {
@@ -36,24 +38,26 @@ def quantities(evidence: Evidence) -> dict[str, Callable[[], Value]]:
     every = list(product(personalities, schedulers))
 
     def ratio(layer: str, pairs: list[tuple[str, str]]) -> float:
-        return fmean(runs.relative(ERASES, of, by, layer, layer="page") for of, by in pairs)
+        return fmean(runs.relative(ERASES, JUDGED, of, by, layer, layer="page") for of, by in pairs)
 
     def rank(of: str) -> float:
-        lengths = [-runs.value(LENGTH, of, by, "page") for by in schedulers]
-        return _spearman(lengths, [runs.value(ERASES, of, by, "page") for by in schedulers])
+        lengths = [-runs.value(LENGTH, JUDGED, of, by, "page") for by in schedulers]
+        return _spearman(lengths, [runs.value(ERASES, JUDGED, of, by, "page") for by in schedulers])
 
     def is_fewest(of: str) -> bool:
         erases = _erases(evidence, "schedulers", of)
         return all(erases[NEW] < count for by, count in erases.items() if by != NEW)
 
     def is_in_order(of: str, by: str) -> bool:
-        page, dftl, fast = (runs.value(ERASES, of, by, layer) for layer in ("page", "dftl", "fast"))
+        page, dftl, fast = (runs.value(ERASES, JUDGED, of, by, layer) for layer in ("page", "dftl", "fast"))
         return fast > dftl >= page
 
     less = {f"{of}_page": lambda of=of: _less(_erases(evidence, "schedulers", of)) for of in personalities}
+    by_layer = {f"erases_{layer}": lambda layer=layer: _of_all(evidence, layer) for layer in runs.labels("layer")}
     ranks = {f"rank_{of}": lambda of=of: rank(of) for of in personalities}
     return {
         **less,
+        **by_layer,
         **ranks,
         **_of_lengths(evidence),
         **_of_settings(evidence),
@@ -73,12 +77,17 @@ def _erases(evidence: Evidence, runs: str, *labels: str) -> dict[str, float]:
     """Erases by scheduler, under page mapping unless the labels say otherwise: of a personality and what follows it."""
     of, *rest = labels
     found = evidence[runs]
-    return {by: found.value(ERASES, of, by, *(rest or ["page"])) for by in found.labels("dispatched_by")}
+    return {by: found.value(ERASES, JUDGED, of, by, *(rest or ["page"])) for by in found.labels("dispatched_by")}
 
 
 def _less(erases: dict[str, float]) -> float:
     """By how many percent ParDispatcher's erases are fewer than the mean of the others'."""
     return 100 * (1 - erases[NEW] / fmean(count for by, count in erases.items() if by != NEW))
+
+
+def _of_all(evidence: Evidence, layer: str) -> float:
+    """The same, the mean over the personalities."""
+    return fmean(_less(_erases(evidence, "schedulers", of, layer)) for of in evidence["schedulers"].labels("of"))
 
 
 def _of_settings(evidence: Evidence) -> dict[str, Callable[[], Value]]:
@@ -132,10 +141,10 @@ def figures(evidence: Evidence) -> Iterator[Chart | str]:
     runs = evidence["schedulers"]
     for layer in runs.labels("layer"):
         rows = [
-            Bar(of, by, runs.value(ERASES, of, by, layer))
+            Bar(of, by, runs.value(ERASES, JUDGED, of, by, layer))
             for of, by in product(runs.labels("of"), runs.labels("dispatched_by"))
         ]
-        yield bars(f"Erases under {layer}", "ext2 on a partition at sector 63; 1/64 of the drive.", rows, "erases")
+        yield bars(f"Erases under {layer}", "ext3 on a partition at sector 63; 1/64 of the drive.", rows, "erases")
     yield _dispatched(evidence)
     yield _lengths(evidence)
 
@@ -143,18 +152,23 @@ def figures(evidence: Evidence) -> Iterator[Chart | str]:
 def _dispatched(evidence: Evidence) -> str:
     """A table of what each scheduler dispatched, and what it did to the flash."""
     lines = [
-        "What was dispatched, and what it did to a page-mapped drive, by the partition's first sector:",
+        "What was dispatched, and what it did to a page-mapped drive, by file system and the partition's first sector;",
+        "and the erases of DFTL and FAST:",
         "",
-        "| personality | scheduler | sector | MiB | mean write, KiB | pages per 4 KiB | copies | erases |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| file system | personality | scheduler | sector | MiB | writes | mean write, KiB | pages per 4 KiB | copies |"
+        " erases | DFTL | FAST |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    columns = {"workload.write_bytes": (2**20, ".1f"), LENGTH: (1024, ".2f"), PAGES: (1, ".3f")}
-    columns |= {"replay.copies": (1, ",.0f"), ERASES: (1, ",.0f")}
-    for sector, name in (("63", "schedulers"), ("0", "aligned")):
+    columns = {"workload.write_bytes": (2**20, ".1f"), "workload.writes": (1, ",.0f"), LENGTH: (1024, ".2f")}
+    columns |= {PAGES: (1, ".3f"), "replay.copies": (1, ",.0f"), ERASES: (1, ",.0f")}
+    for sector, name, system in (("63", "schedulers", "ext2"), ("63", "schedulers", JUDGED), ("0", "aligned", JUDGED)):
         runs = evidence[name]
         for of, by in product(runs.labels("of"), runs.labels("dispatched_by")):
-            values = [format(runs.value(key, of, by, "page") / unit, how) for key, (unit, how) in columns.items()]
-            lines.append(f"| {of} | {by} | {sector} | {' | '.join(values)} |")
+            place = (system, of, by)
+            values = [format(runs.value(key, *place, "page") / unit, how) for key, (unit, how) in columns.items()]
+            others = [layer for layer in runs.labels("layer") if layer != "page"]
+            values += [format(runs.value(ERASES, *place, layer), ",.0f") for layer in others] or ["", ""]
+            lines.append(f"| {system} | {of} | {by} | {sector} | {' | '.join(values)} |")
     return "\n".join(lines)
 
 
