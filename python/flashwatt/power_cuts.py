@@ -331,9 +331,9 @@ class Crash:
 
     @property
     def files_exposed_blocks(self) -> int:
-        """Blocks that a journal's committed metadata gives to a file and that do not hold its data, summed over all cuts.
+        """Blocks that committed metadata gives to a file and that do not hold its data, summed over all cuts.
 
-        It must be 0.
+        It must be 0. Only a file system with a journal is looked at.
         """
         return self._sum("files_exposed_blocks")
 

@@ -183,16 +183,17 @@ KEYS: tuple[dict[str, Any], ...] = (
 )
 
 
-def test_every_key_of_the_journal_has_an_effect() -> None:
-    files = {
-        "workload.files.personality": "oltp",
-        "workload.files.operations": 4000,
-        "workload.files.set": {"nfiles": 2, "filesize": "8m", "nshadows": 8, "ndbwriters": 2, "logfilesize": "1m"},
-    }
+DATABASE: dict[str, Any] = {
+    "workload.files.personality": "oltp",
+    "workload.files.operations": 4000,
+    "workload.files.set": {"nfiles": 2, "filesize": "8m", "nshadows": 8, "ndbwriters": 2, "logfilesize": "1m"},
+}
 
+
+def test_every_key_of_the_journal_has_an_effect() -> None:
     def written(**keys: Any) -> Any:
         table = {f"workload.files.system.ext3.{key}": value for key, value in keys.items()}
-        content = report(**files, **(table or {"workload.files.system": "ext3"})).to_dict()["files"]
+        content = report(**DATABASE, **(table or {"workload.files.system": "ext3"})).to_dict()["files"]
         return content["written"], content["flushes"], content["space"]
 
     base = written()
@@ -207,7 +208,9 @@ def test_a_journal_writes_commits_and_flushes_twice_for_each() -> None:
     written = {one["cause"]: one for one in content["written"]}
     assert written["commit"]["metadata_bytes"] > written["unmount"]["metadata_bytes"] > 0
     assert written["sync"]["metadata_bytes"] == 0, "an fsync leaves metadata to the commit"
-    assert content["metadata_fraction"] > report(**{**JOURNALED, "workload.files.system": "ext2"}).files.metadata_fraction
+    assert (
+        content["metadata_fraction"] > report(**{**JOURNALED, "workload.files.system": "ext2"}).files.metadata_fraction
+    )
 
 
 @pytest.mark.parametrize("system", ["ext2", "ext3"])
@@ -215,20 +218,24 @@ def test_access_times_are_metadata(system: str) -> None:
     keys = {"workload.files.system": system, "workload.files.personality": "webserver"}
 
     def metadata(**more: Any) -> int:
-        content = report(**{**keys, **more, "workload.files.operations": 6000}).to_dict()["files"]
+        slow = {"workload.files.operations": 3000, "workload.files.processor.call_ns": 1_000_000}
+        content = report(**{**keys, **more, **slow}).to_dict()["files"]
         return sum(one["metadata_bytes"] for one in content["written"])
 
-    none, relative, strict = (metadata(**{"workload.files.atime": atime}) for atime in ("noatime", "relatime", "strictatime"))
+    none, relative, strict = (
+        metadata(**{"workload.files.atime": atime}) for atime in ("noatime", "relatime", "strictatime")
+    )
     assert none == metadata() < relative <= strict
 
 
 @pytest.mark.parametrize("system", ["ext2", "ext3"])
 def test_an_fsync_of_linux_2_6_does_not_flush(system: str) -> None:
+    """A database writes over its pages with O_DSYNC: no metadata is committed, and nothing else flushes."""
     flushes = [
-        report(**{**JOURNALED, "workload.files.system": system, "workload.files.fsync_flush": flush}).files.flushes
+        report(**{**DATABASE, "workload.files.system": system, "workload.files.fsync_flush": flush}).files.flushes
         for flush in (True, False)
     ]
-    assert flushes[1] < flushes[0]
+    assert flushes[1] < flushes[0] / 2
     assert (system == "ext3") == (flushes[1] > 2), "the commits of ext3 flush"
 
 
@@ -286,7 +293,10 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"system.ext2": {"reservation_blocks": 9.5}},
         ("workload.files.system.ext2.reservation_blocks", "a whole number"),
     ),
-    "an option of ext2 and ext3": ({"system": "lfs", "atime": "relatime"}, ("workload.files.atime", "the file system lfs", "ext2, ext3")),
+    "an option of ext2 and ext3": (
+        {"system": "lfs", "atime": "relatime"},
+        ("workload.files.atime", "the file system lfs", "ext2, ext3"),
+    ),
     "another option of them": ({"system": "nilfs2", "fsync_flush": False}, ("workload.files.fsync_flush", "nilfs2")),
     "no time of access": ({"atime": "lazytime"}, ("workload.files.atime", "lazytime", "strictatime")),
     "a journal that is too short": (

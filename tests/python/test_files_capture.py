@@ -19,7 +19,7 @@ import pytest
 
 from capture import guest_environment
 from capture_files import WHOLE, counted_by_jbd2
-from compare_files import FIGURES, SYSTEMS, Bar, journal_table, rows_of
+from compare_files import FIGURES, SYSTEMS, WINDOWS, Bar, journal_table, rows_of
 from files_figures import Sent, figures, phases, read_log, read_request_log
 from files_journal import Block, blocks_of, journal_figures, parse
 from files_layout import BLOCK_BYTES, LAYOUTS, Ext2, Ext3, Nilfs2, is_sparse_super, layout_of
@@ -55,8 +55,8 @@ def test_the_kept_log_has_the_figures_of_its_run(system: str) -> None:
 def test_a_capture_in_flashwatts_form_compares_equal(system: str, tmp_path: Path) -> None:
     """The side that reads FlashWatt's files gives the same figures for the same requests."""
     parts = phases(read_log(CAPTURE / f"{system}.csv.xz"))
-    run, name = slow(system), SYSTEMS[system]
-    with (tmp_path / f"{name}.requests.csv").open("w") as file:
+    run = slow(system)
+    with (tmp_path / f"{system}.requests.csv").open("w") as file:
         file.write("kind,arrival_ns,start_ns,end_ns,offset_bytes,bytes,origin\n")
         for sent in (sent for phase in WHOLE for sent in parts[phase]):
             end_ns = sent.time_ns + 1_000_000
@@ -65,11 +65,14 @@ def test_a_capture_in_flashwatts_form_compares_equal(system: str, tmp_path: Path
             )
     flows = [{"name": "fsync", "count": run["fio"]["fsyncs"]}, {"name": "write", "count": run["fio"]["writes"]}]
     report = {"files": {"flows": flows, "metadata_fraction": run["phases"]["job"]["metadata_share"]}}
-    (tmp_path / f"{name}.report.json").write_text(json.dumps(report))
-    (tmp_path / f"{name}.inspect.json").write_text(json.dumps({"extents_mean": run["extents"]["mean"]}))
+    (tmp_path / f"{system}.report.json").write_text(json.dumps(report))
+    (tmp_path / f"{system}.inspect.json").write_text(json.dumps({"extents_mean": run["extents"]["mean"]}))
     rows = rows_of({f"{system}.1000us.0": run}, "job", tmp_path)
     assert [row.figure for row in rows] == list(FIGURES)
     for row in rows:
+        if row.figure.key == "extents" and SYSTEMS[system] == WINDOWS:
+            assert row.flashwatt is None, "two allocators"
+            continue
         assert row.flashwatt == pytest.approx(row.real[0], abs=1e-6), row.figure.label
         assert row.is_within
 

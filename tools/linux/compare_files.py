@@ -30,7 +30,7 @@ SYSTEMS = {
 }
 """The captured form of each file system, and FlashWatt's name of it. f2fs was captured, and is not modelled."""
 WINDOWS = "ext3"
-"""FlashWatt's ext3 gives blocks out as ext3 did, in windows; the driver that was captured is ext4's, with its allocator:
+"""FlashWatt's ext3 gives blocks out as ext3 did, in windows. The captured driver is ext4's, with its own allocator:
 extents are not compared."""
 SERVICE = "1000us"
 """The disk that FlashWatt has: with no time a request the guest's processor decides, which is not modelled."""
@@ -47,6 +47,8 @@ class Bar(NamedTuple):
         """How far a value is outside the range, in the kind of the bar. Within it: 0, or a factor of 1."""
         nearest = min(max(value, min(real)), max(real))
         if self.kind == "factor":
+            if value == nearest:
+                return 1.0
             ratio = value / nearest if nearest else float("inf")
             return max(ratio, 1 / ratio) if ratio else float("inf")
         outside = abs(value - nearest)

@@ -2,7 +2,8 @@
 
     python files_side.py DIR
 
-Writes for each captured form SYSTEM of a file system that both sides have: SYSTEM.requests.csv, SYSTEM.report.json, SYSTEM.inspect.json.
+Writes for each captured form SYSTEM of a file system that both sides have: SYSTEM.requests.csv, SYSTEM.report.json,
+SYSTEM.inspect.json.
 """
 
 import subprocess

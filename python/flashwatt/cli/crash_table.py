@@ -57,9 +57,10 @@ _FILES: dict[str, tuple[str, Write]] = {
     "files_fsynced_bytes": ("  fsynced data of them", _bytes),
     "files_rolled_back": ("files rolled back", count),
     "files_rolled_back_bytes": ("  data of them", _bytes),
-    "files_exposed_blocks": ("blocks with others' data", count),
 }
 """Of a workload with files."""
+_JOURNAL: dict[str, tuple[str, Write]] = {"files_exposed_blocks": ("blocks with others' data", count)}
+"""Of a file system with a journal."""
 _FILE_PAIRS: dict[str, tuple[str, Write]] = {"files_pair_lost": ("files lost with spoilt pages", count)}
 _ARRAY: dict[str, tuple[str, Write]] = {
     "inconsistent_rows": ("rows that do not match", count),
@@ -120,7 +121,8 @@ def show(found: Crash, console: Console | None = None) -> None:
 def _show_cuts(found: Crash, console: Console) -> None:
     pairs, dumps = (_PAIRS,) if found.has_paired_pages else (), (_DUMP,) if found.capacitors else ()
     lost = {**_LOST, **(_HOST if found.scheduler else {})}
-    files = (_FILES, *((_FILE_PAIRS,) if pairs else ())) if found.file_system else ()
+    journal = (_JOURNAL,) if found.file_system == "ext3" else ()
+    files = (_FILES, *journal, *((_FILE_PAIRS,) if pairs else ())) if found.file_system else ()
     costs = (_COST, *((_MAP_LOAD,) if found.loads_map else ()))
     emit(console, _table(found, "", (lost, *pairs, *_array_rows(found), *files, *dumps, *costs), second=False))
     if found.scrub:

@@ -221,7 +221,7 @@ const FORMS: [&[&str]; 3] = [
 #[test]
 fn a_journal_keeps_its_promises() {
     let mut cuts = 0;
-    for seed in tier::seed()..tier::seed() + tier::size(1, 12) as u64 {
+    for seed in tier::seed()..tier::seed() + tier::size(1, 40) as u64 {
         let seed_set = format!("run.seed={}", seed + 1);
         let seed_set = [seed_set.as_str()];
         for form in FORMS {

@@ -248,7 +248,9 @@ impl FileSystem for Ext2 {
         }
         if *stage == SUPERBLOCK_SENT {
             *stage += 1;
-            cx.flush();
+            if self.journal.as_ref().is_none_or(|journal| journal.has_barriers()) {
+                cx.flush();
+            }
         }
         cx.wait()
     }

@@ -131,6 +131,11 @@ impl Journal {
         u64::from(self.log.blocks()) + self.nodes.len() as u64
     }
 
+    /// Whether flushes make the order of writes hold.
+    pub fn has_barriers(&self) -> bool {
+        self.settings.has_barriers
+    }
+
     /// Blocks that are free when a transaction is committed.
     pub fn freed_blocks(&self) -> u64 {
         self.freed_blocks

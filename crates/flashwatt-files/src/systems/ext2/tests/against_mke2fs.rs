@@ -67,8 +67,11 @@ fn the_metadata_of_a_group_lies_where_mke2fs_puts_it() {
     }
 }
 
+/// First and last blocks.
+type Runs = &'static [(u32, u32)];
+
 /// The journal that mke2fs 1.47 makes (`mke2fs -t ext3 -b 4096`, debugfs): the disk in MiB, blocks, indirect blocks, and runs of all of them.
-const JOURNALS: [(u64, u32, usize, &[(u32, u32)]); 6] = [
+const JOURNALS: [(u64, u32, usize, Runs); 6] = [
     (64, 1024, 1, &[(1037, 2061)]),
     (128, 4096, 5, &[(2065, 6165)]),
     (512, 4096, 5, &[(553, 4653)]),
