@@ -218,7 +218,7 @@ def test_access_times_are_metadata(system: str) -> None:
     keys = {"workload.files.system": system, "workload.files.personality": "webserver"}
 
     def metadata(**more: Any) -> int:
-        slow = {"workload.files.operations": 3000, "workload.files.processor.call_ns": 1_000_000}
+        slow = {"workload.files.operations": 3000, "workload.files.processor.call_ns": 20_000_000}
         content = report(**{**keys, **more, **slow}).to_dict()["files"]
         return sum(one["metadata_bytes"] for one in content["written"])
 
