@@ -19,11 +19,8 @@ fn a_request_waits_until_the_platters_stand() {
         let report = drive.report();
         let times = &sections(&report).hdd.state_s.0;
         let spent = |state: &str| times.iter().find(|(name, _)| *name == state).expect("a state").1;
-        assert_close(
-            spent("spindle_standby"),
-            (at_ns + waits_ns) as f64 / 1e9 - 2.5,
-            "the platters run out, and stand",
-        );
+        let stands_s = (at_ns + waits_ns) as f64 / 1e9 - 2.5;
+        assert!((spent("spindle_standby") - stands_s).abs() < 1e-3, "a command takes less than 1 ms: {times:?}");
         assert_close(spent("spindle_spin_up"), 2.5, "brought to speed once");
     }
 }
