@@ -41,7 +41,7 @@ def ran(job: str, base: Path) -> Iterator[Path]:
 
 
 def joined(threads: int, base: Path) -> dict[str, Any]:
-    """Runs the job with so many threads, and counts."""
+    """Run the job with this number of threads, and count its commits."""
     with ran(f"{JOINS.read_text()}numjobs={threads}\n", base) as work:
         run = phases(read_log(work / "requests.csv"))["run"]
         layout = layout_of(SYSTEM, work / "image")

@@ -6,8 +6,9 @@ use crate::system::{Block, Run};
 
 /// The inode of the journal, from 0.
 const JOURNAL_INODE: u32 = 7;
-/// Fewest and most blocks (JBD2_MIN_JOURNAL_BLOCKS; mke2fs takes no more than 10,240,000).
+/// The fewest blocks of a journal (JBD2_MIN_JOURNAL_BLOCKS).
 pub const BLOCKS_MIN: u32 = 1024;
+/// The most blocks, as mke2fs has it.
 pub const BLOCKS_MAX: u32 = 10_240_000;
 /// The first block of the log: block 0 of the file is the journal's superblock.
 const FIRST: u32 = 1;

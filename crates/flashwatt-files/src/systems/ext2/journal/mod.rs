@@ -5,8 +5,8 @@
 //! has no room left ([`checkpoint`]). Blocks that a file gives back are free when the transaction that says so is committed.
 //!
 //! An operation that finds the running transaction full, or the log, waits for a commit or for room before it changes anything
-//! ([`super::Ext2::admit`]). Who waits for a commit also makes its next step, as each has the right to: the steps are the same whoever makes them,
-//! and their requests are those of the file system's own process (kjournald).
+//! ([`super::Ext2::admit`]). An operation that waits for a commit makes its next step. The order of the steps does not depend on which
+//! operation makes them, and their requests are those of the file system's own process (kjournald).
 
 mod checkpoint;
 mod commit;
@@ -35,7 +35,7 @@ type Tid = u32;
 /// Blocks that an operation, or a part of one, may change at most: ten of them allocated each in a group of its own, with bitmap and
 /// descriptor, and the blocks that lead to them.
 pub const CREDITS: u32 = 40;
-/// The log keeps so many blocks back (jbd2_log_space_left).
+/// Blocks of the log that stay free (jbd2_log_space_left).
 const HEADROOM: u32 = 32;
 
 /// What a user sets.
