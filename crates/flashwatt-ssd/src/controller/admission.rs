@@ -87,7 +87,7 @@ impl Controller {
         let (at, other) = match planned.kind {
             OpKind::Copy => (self.geometry.place(planned.source), target),
             OpKind::Copyback => (target, self.geometry.place(planned.source)),
-            _ => (target, FlashAddress::NONE),
+            _ => (target, FlashAddress { page: planned.sectors.into(), ..FlashAddress::NONE }),
         };
         let id = self.new_op(planned, at, other, request, urgent);
         match planned.kind {
@@ -276,6 +276,7 @@ mod tests {
             after: None,
             replaces: BlockId::NONE,
             is_blank: false,
+            sectors: 0,
         };
         controller.new_op(&planned, at, FlashAddress::NONE, RequestId(0), false)
     }

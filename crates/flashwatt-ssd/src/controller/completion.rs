@@ -13,8 +13,8 @@ use crate::ftl::PlanNumber;
 use crate::nand::phases::OpStage;
 use crate::nand::{Array, FlashAddress};
 use crate::observe::probe::{OpRecord, Probe};
-use crate::operation::{Cause, OpClass, OpKind};
-use flashwatt_base::units::{BlockId, ChannelId, DieId, Nanos, OpId};
+use crate::operation::{Cause, OpKind};
+use flashwatt_base::units::{BlockId, ChannelId, DieId, OpId};
 use flashwatt_core::connector::Agenda;
 
 impl Controller {
@@ -114,14 +114,20 @@ impl Controller {
         let (half_done, other) = (op.turns_into_program(), op.other);
         let class = at.class(kind);
         let course = self.courses.of(class);
-        flash.accounts.op_ended(now, class, cause, course.last, now - start - course.whole_ns);
-        if flash.accounts.began_before(start) {
-            self.began_before(class, cause, start, now, flash);
+        let (mut over_ns, mut out_ns) = ((now - start).wrapping_sub(course.whole_ns), self.courses.out_ns(0));
+        if self.courses.moves_parts() {
+            cold_path();
+            let less_ns = out_ns - self.out_ns(id);
+            (over_ns, out_ns) = (over_ns.wrapping_add(less_ns), out_ns - less_ns);
+            flash.accounts.moved_part(class, cause, less_ns);
         }
-        flash
-            .accounts
-            .probe
-            .op_ended(&OpRecord { op: self.ops[id].facts(), times: &self.courses.times(class, start, now) });
+        flash.accounts.op_ended(now, class, cause, course.last, over_ns);
+        let times = self.courses.times(class, start, now, out_ns);
+        if flash.accounts.began_before(start) {
+            cold_path();
+            flash.accounts.op_began_before(class, cause, &times);
+        }
+        flash.accounts.probe.op_ended(&OpRecord { op: self.ops[id].facts(), times: &times });
         if half_done {
             self.release(at.block, &mut flash.array);
             self.turn_into_program(agenda, id, channel, way, flash);
@@ -152,19 +158,6 @@ impl Controller {
             return self.hold_end(at, EndedOp { request, kind, number });
         }
         Some(EndedOp { request, kind, number })
-    }
-
-    /// Accounts for an operation that began before the current window.
-    #[cold]
-    pub(super) fn began_before<P: Probe>(
-        &self,
-        class: OpClass,
-        cause: Cause,
-        start: Nanos,
-        now: Nanos,
-        flash: &mut MeteredFlash<P>,
-    ) {
-        flash.accounts.op_began_before(class, cause, &self.courses.times(class, start, now));
     }
 
     /// A step of a die's background work has ended; the die can ask for the next one.

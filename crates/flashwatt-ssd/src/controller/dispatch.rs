@@ -185,7 +185,7 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let now = agenda.now();
-        let end = now + self.timing.page_transfer_ns;
+        let end = now + self.out_ns(self.dies[die.idx()].running);
         let bus = &mut self.channels[channel.idx()];
         debug_assert!(!bus.scheduled);
         (bus.bus_free_at, bus.scheduled) = (end, true); // no bus event is needed: the die's transfer event comes then
@@ -393,6 +393,7 @@ impl Controller {
                 self.unblock(waiting);
             }
         }
+        let sectors = self.sectors_of(id);
         let course = self.courses.of(class);
         let state = &mut self.channels[channel.idx()];
         let bit = 1 << way;
@@ -401,7 +402,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         (state.running, state.started, state.stage) = (id, now, course.stage);
         let event_at = now + course.event_ns + more_ns;
-        flash.accounts.op_started(now, cause, course, event_at);
+        flash.accounts.op_started(now, cause, course, event_at, sectors);
         if kind == OpKind::Copyback {
             cold_path();
             flash.accounts.turns_to_program(now + course.array_end_ns, course);

@@ -180,6 +180,27 @@ impl Controller {
         self.geometry.dies + self.geometry.channels
     }
 
+    /// Lets reads move parts of pages of so many sectors.
+    pub fn move_parts(&mut self, page_sectors: u32) {
+        self.courses.move_parts(page_sectors);
+    }
+
+    /// The sectors of its page that a read moves; 0 if that is the whole page, as on every drive that moves whole pages.
+    #[inline(always)]
+    fn sectors_of(&self, id: OpId) -> u32 {
+        if !self.courses.moves_parts() {
+            return 0;
+        }
+        cold_path();
+        self.ops[id].sectors()
+    }
+
+    /// How long the data of a read holds the bus, in ns.
+    #[inline(always)]
+    fn out_ns(&self, id: OpId) -> Nanos {
+        self.courses.out_ns(self.sectors_of(id))
+    }
+
     /// Starts plan numbers at `first`. Lower numbers were used without a clock.
     pub fn begin(&mut self, first: PlanNumber) {
         self.next_seq = first.0;
@@ -228,7 +249,8 @@ impl Controller {
             let op = &self.ops[die.running];
             let bus_free_at = self.channels[die.channel.idx()].bus_free_at;
             let class = op.at.class(op.kind);
-            let times = self.courses.times_until(now, class, die.started, die.stage, bus_free_at);
+            let times =
+                self.courses.times_until(now, class, die.started, die.stage, bus_free_at, self.out_ns(die.running));
             flash.accounts.op_cut(class, op.cause, &times);
         }
     }

@@ -76,7 +76,8 @@ pub struct Op {
     awaits_more: bool,
     /// Its page, or the first page of its block.
     pub at: FlashAddress,
-    /// The source of a copyback, or the page to program with a read's data, see [`Self::turns_into_program`].
+    /// The source of a copyback, or the page to program with a read's data, see [`Self::turns_into_program`]. Of another read nowhere;
+    /// its page is then what [`Self::sectors`] says.
     pub other: FlashAddress,
     /// The request that it belongs to, if any.
     pub request: RequestId,
@@ -104,6 +105,12 @@ impl Op {
     #[inline(always)]
     pub fn turns_into_program(&self) -> bool {
         (self.kind == OpKind::Read) & self.other.block.is_some() // no branch: which reads are copies follows no pattern
+    }
+
+    /// Of a read, the sectors of its page that cross the bus; 0 for the whole page.
+    #[inline(always)]
+    pub fn sectors(&self) -> u32 {
+        if self.kind == OpKind::Read && self.other.block.is_none() { self.other.page } else { 0 }
     }
 
     /// The page that it programs, now or as the second half of a copy.

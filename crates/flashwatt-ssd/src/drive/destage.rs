@@ -83,6 +83,9 @@ impl<P: Probe> Ssd<P> {
             }
         }
         self.firmware.read_runs(&misses, &self.flash.array);
+        if let Some(unit) = self.partial_unit {
+            self.want_parts(id, &misses, unit);
+        }
         self.take_plan(id, Purpose::Read(&misses), cx.now());
         if !self.link.is_instant() {
             self.begin_sending(id, &misses, hit_bytes, cx);

@@ -7,7 +7,7 @@ use crate::controller::settings::{BusOrder, Controller};
 use crate::ftl;
 use crate::ftl::{Options, Setup};
 use crate::gc::{self, Gc, GcPolicy};
-use crate::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, ProgramOrder, ReadTransfer, Timing};
+use crate::nand::settings::{BlockStripe, Bus, DeviceTable, HostLink, Nand, ProgramOrder, ReadTransfer, Timing};
 use crate::nand::{Geometry, Reserves};
 use crate::wear::{self, Wear};
 use flashwatt_base::settings::{Checker, KeySource, Node};
@@ -57,7 +57,9 @@ pub fn device(shape: Shape) -> DeviceTable {
             page_transfer_ns: 3_413,
             channel_switch_ns: 0,
         },
+        bus: Bus::default(),
         host_link: HostLink { bandwidth_mb_s: None, command_ns: 0, queue_depth: 32 },
+        firmware: None,
         nand: Nand {
             program_order: ProgramOrder::Ascending,
             copyback: false,

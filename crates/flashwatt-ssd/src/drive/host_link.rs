@@ -70,7 +70,7 @@ impl LinkShares {
 }
 
 /// The operation that reads the physical page of an address for the host: the one at `from`, most often, or the next.
-fn reader(ops: &[PlannedOp], from: usize, ppn: Ppn, geometry: &Geometry) -> Option<usize> {
+pub(super) fn reader(ops: &[PlannedOp], from: usize, ppn: Ppn, geometry: &Geometry) -> Option<usize> {
     let page = geometry.page_of(ppn);
     let reads = |&at: &usize| {
         ops[at].kind == OpKind::Read && ops[at].cause == Cause::Host && geometry.page_of(ops[at].ppn) == page
@@ -109,8 +109,7 @@ impl<P: Probe> Ssd<P> {
         if seat == self.seats.link_in {
             let (id, next) = self.link.arrived_in();
             set_link(seat, next, cx);
-            let request = self.requests[id.idx()].request;
-            self.plan(id, request.kind, &self.geometry.extent(&request), cx);
+            self.arrived(id, cx);
         } else {
             let (id, next) = self.link.arrived_out();
             set_link(seat, next, cx);

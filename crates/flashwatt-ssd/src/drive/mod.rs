@@ -1,7 +1,7 @@
 //! The SSD behind the connector: host link, write buffer, translation layer, controller and flash.
 //!
 //! ```text
-//! submit ── host link ── write buffer ── Ftl::{read, write, trim} ── Plan ── Controller ── flash
+//! submit ── host link ── firmware's time ── write buffer ── Ftl::{read, write, trim} ── Plan ── Controller ── flash
 //! done   ── host link ── (requests.rs: what a request still waits for) ──── an operation ends
 //! ```
 
@@ -10,7 +10,8 @@ use std::hint::cold_path;
 
 use crate::controller::{Controller, MeteredFlash, UnderWay};
 use crate::firmware::Firmware;
-use crate::ftl::MapNotes;
+use crate::ftl::{MapNotes, PartialReads};
+use crate::nand::settings::PartialUnit;
 use crate::nand::{Array, Geometry};
 use crate::observe::accounts::{SsdAccounts, SsdFigures};
 use crate::observe::probe::{Probe, Purpose};
@@ -23,11 +24,13 @@ use flashwatt_core::energy::window::{AtEnd, Window};
 
 mod batches;
 mod destage;
+mod firmware_time;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod host_link;
 mod idle;
 mod link;
+mod partial;
 mod recovery;
 mod requests;
 mod service;
@@ -36,6 +39,7 @@ pub mod settings;
 mod untimed;
 
 use batches::Buffered;
+use firmware_time::FirmwareQueue;
 use host_link::LinkShares;
 use link::Link;
 use recovery::RecoveryWork;
@@ -57,6 +61,10 @@ pub struct Ssd<P: Probe> {
     controller: Controller,
     link: Link,
     shares: LinkShares,
+    /// The time of the firmware, if it takes any.
+    firmware_queue: Option<Box<FirmwareQueue>>,
+    /// Is a request planned when it comes? Neither the link nor the firmware takes time then.
+    plans_at_once: bool,
     /// Requests inside the drive, by their tags.
     requests: FlatTable<Active>,
     /// Writes that wait for a block to be erased.
@@ -71,6 +79,8 @@ pub struct Ssd<P: Probe> {
     services: Services,
     /// Has the host sent its last request?
     draining: bool,
+    /// In which units reads move what was asked for of a page, if not whole pages.
+    partial_unit: Option<PartialUnit>,
     /// The first of the drive's seats, that of die 0.
     first_seat: u32,
     seats: LinkSeats,
@@ -84,6 +94,8 @@ struct LinkSeats {
     idle: u32,
     /// The first seat of the services, if one has events.
     services: u32,
+    /// That of the firmware, behind those of the services; [`NO_SEAT`] if it takes no time.
+    firmware: u32,
 }
 
 /// What a block holds.
@@ -119,6 +131,10 @@ impl<P: Probe> Ssd<P> {
         let mut controller =
             Controller::new(&settings.controller, &settings.device.timing, settings.gc.preemptible, &geometry);
         controller.begin(firmware.plan.next());
+        if settings.device.bus.partial_pages {
+            firmware.plan.partial_reads = PartialReads::of(&geometry);
+            controller.move_parts(firmware.plan.partial_reads.page_sectors());
+        }
         let queue_depth = settings.device.host_link.queue_depth;
         let buffered = Buffered::new(&settings.write_buffer, &geometry, firmware.ftl.as_ref(), queue_depth);
         let mut accounts = SsdAccounts::new(&settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
@@ -128,12 +144,16 @@ impl<P: Probe> Ssd<P> {
             controller.keep_old_map();
             firmware.plan.map_notes = if P::CAN_BE_CUT { MapNotes::Content } else { MapNotes::Changes };
         }
+        let link = Link::new(&settings.device.host_link);
+        let firmware_queue = settings.device.firmware.as_ref().map(FirmwareQueue::new).map(Box::new);
         Ssd {
             logical_bytes: settings.device.logical_bytes,
             flash: MeteredFlash { array, accounts },
             firmware,
             controller,
-            link: Link::new(&settings.device.host_link),
+            plans_at_once: link.is_instant() && firmware_queue.is_none(),
+            link,
+            firmware_queue,
             shares: LinkShares::new(queue_depth),
             requests: vec![Active::none(); queue_depth as usize].into(),
             stalled: VecDeque::new(),
@@ -142,6 +162,7 @@ impl<P: Probe> Ssd<P> {
             recovery: None,
             services,
             draining: false,
+            partial_unit: settings.device.bus.partial_unit,
             first_seat: 0,
             seats: LinkSeats::default(),
             geometry,
@@ -208,10 +229,12 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn enrol(&mut self, seats: &mut Seats) {
         self.first_seat = self.controller.enrol(seats);
-        let first = seats.take(3 + self.services.seats(), 0);
+        let has_firmware = self.firmware_queue.is_some();
+        let first = seats.take(3 + self.services.seats() + u32::from(has_firmware), 0);
         let (link_in, link_out, idle, services) = (first, first + 1, first + 2, first + 3);
         self.services.enrol(services);
-        self.seats = LinkSeats { link_in, link_out, idle, services };
+        let firmware = if has_firmware { services + self.services.seats() } else { NO_SEAT };
+        self.seats = LinkSeats { link_in, link_out, idle, services, firmware };
     }
 
     #[inline(always)]
@@ -249,6 +272,8 @@ impl<P: Probe> Device for Ssd<P> {
             return false;
         } else if seat == self.seats.idle {
             self.idle();
+        } else if seat == self.seats.firmware {
+            self.firmware_event(cx);
         } else if seat >= self.seats.services {
             self.service_event(seat, cx);
         } else {

@@ -26,7 +26,7 @@ pub(super) struct Active {
 }
 
 impl<P: Probe> Ssd<P> {
-    /// Admits a request: it crosses the host link, if that takes time, and is planned then.
+    /// Admits a request: it crosses the host link and passes the firmware, if these take time, and is planned then.
     #[inline(always)]
     pub(super) fn admit(&mut self, tag: Tag, request: &Request, cx: &mut Cx) {
         let id = RequestId(tag.0);
@@ -44,8 +44,11 @@ impl<P: Probe> Ssd<P> {
         };
         self.buffer_changed = self.buffered.is_some();
         self.services.request_came();
-        if self.link.is_instant() {
+        if self.plans_at_once {
             self.plan(id, request.kind, &extent, cx);
+        } else if self.link.is_instant() {
+            cold_path();
+            self.arrived(id, cx);
         } else {
             cold_path();
             let bytes_in = if request.kind == RequestKind::Write { bytes } else { 0 };
@@ -84,7 +87,13 @@ impl<P: Probe> Ssd<P> {
     fn plan_extent(&mut self, id: RequestId, kind: RequestKind, extent: &Extent, cx: &mut Cx) {
         let mut written = 0;
         match kind {
-            RequestKind::Read => self.firmware.read(extent, &self.flash.array),
+            RequestKind::Read => {
+                self.firmware.read(extent, &self.flash.array);
+                if let Some(unit) = self.partial_unit {
+                    cold_path();
+                    self.want_parts(id, slice::from_ref(extent), unit);
+                }
+            }
             RequestKind::Write => written = self.firmware.write(extent, &self.flash.array),
             _ => {
                 self.tell_services_of_trim(*extent);

@@ -117,6 +117,12 @@ impl Ledger {
         self.add(over, cause, over_ns);
     }
 
+    /// Books that the data of an operation which ends took `less_ns` less on the bus than a whole page: [`Self::book_whole`] books a whole
+    /// page for each.
+    pub fn moved_part(&mut self, class: OpClass, cause: Cause, less_ns: Nanos) {
+        self.add(OpStates::of(class).last, cause, less_ns.wrapping_neg());
+    }
+
     /// Books the phases of all operations that have ended; `whole` gives their lengths.
     pub fn book_whole(&mut self, whole: impl Fn(OpClass) -> OpTimes) {
         self.die_ns = self.with_whole(&whole);

@@ -26,7 +26,9 @@ use flashwatt_base::rng::Rng;
 use flashwatt_base::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 use flashwatt_core::connector::Extent;
 pub use paged::{Allocation, Frontiers};
-pub use plan::{BusyBy, MapEntry, MapNotes, Mapping, Merges, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice};
+pub use plan::{
+    BusyBy, MapEntry, MapNotes, Mapping, Merges, PartialReads, Plan, PlanIndex, PlanNumber, PlannedOp, ReplicaChoice,
+};
 pub use restored::{Claims, RestoredDrive};
 pub use scheme::{DriveSize, Room, Scheme, Setup};
 pub use schemes::{Options, REGISTRY, Settings};
@@ -163,6 +165,11 @@ pub trait Ftl: Send {
 
     /// The flash address of a logical page, as if all planned operations had ended. For checks and tests.
     fn lookup(&self, lpn: Lpn) -> Option<Ppn>;
+
+    /// Where the drive reads a logical page that has no address, if it reads such pages on flash ([`Plan::read_blank`]).
+    fn blank_place(&self, _lpn: Lpn) -> Option<Ppn> {
+        None
+    }
 
     /// The flash addresses of the map's own pages, one for each copy. For checks and tests: these and the addresses of
     /// [`Self::lookup`] are all valid pages of the drive.

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::nand::Geometry;
 use crate::operation::{Cause, OpKind};
-use flashwatt_base::units::{BlockId, DieId, Ppn};
+use flashwatt_base::units::{BlockId, DieId, Ppn, SECTOR_BYTES};
 
 /// A planned operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +25,39 @@ pub struct PlannedOp {
     pub replaces: BlockId,
     /// Whether this is a read of an erased page ([`Plan::read_blank`]).
     pub is_blank: bool,
+    /// Of a read, the sectors of its page that cross the bus; 0 for the whole page ([`PartialReads`]).
+    pub sectors: u8,
+}
+
+/// Reads of parts of pages, as the plans of a drive have them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PartialReads {
+    /// Sectors of a page, at most [`Self::PAGE_SECTORS_MAX`]; 0 if every read moves its whole page.
+    page_sectors: u32,
+    /// Sectors of a map unit.
+    unit_sectors: u32,
+}
+
+impl PartialReads {
+    /// A number of sectors of which each proper part of a page has a number of one byte.
+    pub const PAGE_SECTORS_MAX: u32 = 256;
+
+    /// Of a drive whose reads move what is wanted of a page.
+    pub fn of(geometry: &Geometry) -> Self {
+        let sectors = |bytes: u32| bytes / SECTOR_BYTES as u32;
+        debug_assert!(sectors(geometry.page_bytes()) <= Self::PAGE_SECTORS_MAX);
+        PartialReads { page_sectors: sectors(geometry.page_bytes()), unit_sectors: sectors(geometry.unit_bytes) }
+    }
+
+    /// Whether there are any.
+    pub fn is_on(self) -> bool {
+        self.page_sectors > 0
+    }
+
+    /// Sectors of a page; 0 if every read moves its whole page.
+    pub fn page_sectors(self) -> u32 {
+        self.page_sectors
+    }
 }
 
 /// An operation's position in its plan.
@@ -106,6 +140,8 @@ pub struct Plan {
     pub map_copies: u32,
     /// What the plan says of the pages of the map that it writes. Clearing keeps it.
     pub map_notes: MapNotes,
+    /// Whether reads move parts of pages, and of how many sectors these are. Clearing keeps it.
+    pub partial_reads: PartialReads,
     /// Look-ups and updates of the map in DRAM.
     pub map_accesses: u32,
     /// Logical pages read that were never written.
@@ -238,6 +274,19 @@ impl Plan {
         op
     }
 
+    /// Adds to what a read moves: so many map units of its page, which it did not move before. A read of which this is never said
+    /// moves its whole page, as does every read of a drive that moves whole pages.
+    pub fn wants_units(&mut self, read: PlanIndex, units: u32) {
+        self.wants_sectors(read, units * self.partial_reads.unit_sectors);
+    }
+
+    /// As [`Self::wants_units`], in sectors.
+    pub fn wants_sectors(&mut self, read: PlanIndex, sectors: u32) {
+        let op = &mut self.ops[read.0 as usize];
+        let wanted = u32::from(op.sectors) + sectors;
+        op.sectors = if wanted < self.partial_reads.page_sectors { wanted as u8 } else { 0 };
+    }
+
     /// Adds a read of the spare area of the page at `ppn`.
     pub fn read_spare(&mut self, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         self.push_read(OpKind::SpareRead, ppn, cause, after)
@@ -253,7 +302,7 @@ impl Plan {
     #[inline]
     fn push_read(&mut self, kind: OpKind, ppn: Ppn, cause: Cause, after: Option<PlanIndex>) -> PlanIndex {
         let (source, replaces) = (Ppn::NONE, BlockId::NONE);
-        self.push(PlannedOp { kind, cause, ppn, source, after, replaces, is_blank: false })
+        self.push(PlannedOp { kind, cause, ppn, source, after, replaces, is_blank: false, sectors: 0 })
     }
 
     /// Makes `op` wait for an operation of an earlier plan, a read of the map, if that has not ended. An operation waits
@@ -302,6 +351,7 @@ impl Plan {
             after,
             replaces: BlockId::NONE,
             is_blank: false,
+            sectors: 0,
         })
     }
 
@@ -318,7 +368,7 @@ impl Plan {
     #[inline]
     pub fn copy(&mut self, kind: OpKind, source: Ppn, ppn: Ppn, cause: Cause, replaces: BlockId) -> PlanIndex {
         debug_assert!(matches!(kind, OpKind::Copy | OpKind::Copyback));
-        self.push(PlannedOp { kind, cause, ppn, source, after: None, replaces, is_blank: false })
+        self.push(PlannedOp { kind, cause, ppn, source, after: None, replaces, is_blank: false, sectors: 0 })
     }
 
     /// Removes the operation at `at` if it reads, for the host, the same page as the operation before it.
@@ -345,6 +395,7 @@ impl Plan {
             after: None,
             replaces: BlockId::NONE,
             is_blank: false,
+            sectors: 0,
         })
     }
 

@@ -58,15 +58,37 @@ pub struct Course {
 #[derive(Clone, Debug)]
 pub struct Courses {
     of: [Course; OpClass::COUNT],
-    /// How long a read's data holds the bus.
+    /// How long the data of a read of a whole page holds the bus.
     out_ns: Nanos,
+    /// Sectors of a page; 0 if every read moves its whole page.
+    page_sectors: u32,
 }
 
 impl Courses {
     /// As a device's timing and its controller have them.
     pub fn new(timing: &Timing, read_transfer: ReadTransfer) -> Self {
         let of = std::array::from_fn(|index| course(OpClass::at(index), timing, read_transfer));
-        Courses { of, out_ns: read_transfer.ns(timing) }
+        Courses { of, out_ns: read_transfer.ns(timing), page_sectors: 0 }
+    }
+
+    /// Lets reads move parts of pages of so many sectors.
+    pub fn move_parts(&mut self, page_sectors: u32) {
+        self.page_sectors = page_sectors;
+    }
+
+    /// Whether reads may move parts of pages.
+    #[inline(always)]
+    pub fn moves_parts(&self) -> bool {
+        self.page_sectors > 0
+    }
+
+    /// How long the data of a read holds the bus, rounded up to a whole ns. `sectors`: those of its page that it moves, 0 for all.
+    #[inline]
+    pub fn out_ns(&self, sectors: u32) -> Nanos {
+        match sectors {
+            0 => self.out_ns,
+            _ => part_ns(self.out_ns, sectors, self.page_sectors),
+        }
     }
 
     /// The course of a class.
@@ -81,20 +103,21 @@ impl Courses {
         longest.unwrap_or(0).max(self.out_ns)
     }
 
-    /// The phases of an operation from its start to its end.
-    pub fn times(&self, class: OpClass, start: Nanos, end: Nanos) -> OpTimes {
+    /// The phases of an operation from its start to its end. `out_ns`: how long its data holds the bus, if it is a read.
+    pub fn times(&self, class: OpClass, start: Nanos, end: Nanos, out_ns: Nanos) -> OpTimes {
         let course = self.of(class);
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
-        let out_start = if class.kind == OpKind::Read { end - self.out_ns } else { array_end };
+        let out_start = if class.kind == OpKind::Read { end - out_ns } else { array_end };
         OpTimes { start, array_start, array_end, out_start, end }
     }
 
     /// The phases of an operation that waits for nothing, on a lower page.
     pub fn whole(&self, class: OpClass) -> OpTimes {
-        self.times(class, 0, self.of(class).whole_ns)
+        self.times(class, 0, self.of(class).whole_ns, self.out_ns)
     }
 
-    /// The phases up to `now` of an operation under way on a die at this stage, whose bus will be free at `bus_free_at`.
+    /// The phases up to `now` of an operation under way on a die at this stage, whose bus will be free at `bus_free_at`. `out_ns` as in
+    /// [`Self::times`].
     pub(crate) fn times_until(
         &self,
         now: Nanos,
@@ -102,12 +125,13 @@ impl Courses {
         start: Nanos,
         stage: OpStage,
         bus_free_at: Nanos,
+        out_ns: Nanos,
     ) -> OpTimes {
         let course = self.of(class);
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
         let out_start = match stage {
             OpStage::DataWait => now,
-            OpStage::Out => bus_free_at - self.out_ns,
+            OpStage::Out => bus_free_at - out_ns,
             OpStage::Idle | OpStage::Array | OpStage::Reading => array_end,
         };
         let until_now = |t: Nanos| t.min(now);
@@ -119,6 +143,11 @@ impl Courses {
             end: now,
         }
     }
+}
+
+/// What a part of a page takes of a time in ns that the whole page takes, rounded up.
+pub fn part_ns(page_ns: Nanos, sectors: u32, page_sectors: u32) -> Nanos {
+    (u128::from(page_ns) * u128::from(sectors)).div_ceil(page_sectors.into()) as Nanos
 }
 
 fn course(class: OpClass, t: &Timing, read_transfer: ReadTransfer) -> Course {

@@ -45,8 +45,14 @@ pub struct DeviceTable {
     pub scale: Option<f64>,
     /// Timing.
     pub timing: Timing,
+    /// What goes over the buses of the flash.
+    #[serde(skip_serializing_if = "Bus::is_default")]
+    pub bus: Bus,
     /// The host's link.
     pub host_link: HostLink,
+    /// The time of the firmware; none if it takes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<FirmwareTime>,
     /// Rules of the NAND.
     pub nand: Nand,
 }
@@ -112,6 +118,46 @@ impl ReadTransfer {
             ReadTransfer::Free => 0,
         }
     }
+}
+
+/// What goes over the buses of the flash.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Bus {
+    /// Whether a read moves only what is wanted of its page.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub partial_pages: bool,
+    /// In which units, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial_unit: Option<PartialUnit>,
+}
+
+impl Bus {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The units in which a read of the host moves what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialUnit {
+    /// Whole map units.
+    MapUnit,
+    /// Sectors of 512 bytes.
+    Sector,
+}
+
+/// The time of the firmware.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FirmwareTime {
+    /// Commands that it works on at a time, ≥ 1.
+    pub cores: u32,
+    /// How long a command takes a core, in ns.
+    pub command_ns: Nanos,
+    /// What a read takes beside that, in ns, however many there are.
+    pub read_ns: Nanos,
+    /// The same of a write, in ns.
+    pub write_ns: Nanos,
 }
 
 /// The host's link.

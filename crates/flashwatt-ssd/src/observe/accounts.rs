@@ -11,12 +11,12 @@ use crate::energy::{DieState, PriceTable, price};
 use crate::firmware::Firmware;
 use crate::ftl::plan::{ChosenVictim, Notes};
 use crate::ftl::{Mapping, Plan};
-use crate::nand::phases::Course;
+use crate::nand::phases::{Course, part_ns};
 use crate::observe::probe::{BufferEvent, Probe, Purpose};
 use crate::operation::{Cause, OpClass};
 use flashwatt_base::halves::Halves;
 use flashwatt_base::stats::Histogram;
-use flashwatt_base::units::Nanos;
+use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::connector::{Request, RequestKind};
 use flashwatt_core::energy::meter::SERVERS;
 use flashwatt_core::energy::parts::StateId;
@@ -50,6 +50,8 @@ pub struct SsdAccounts<P: Probe> {
     interface_ns_per_byte: u64,
     /// Nanoseconds on the host interface that a page over a flash bus is charged for.
     bus_page_ns: Nanos,
+    /// As `interface_ns_per_byte`, for a part of a page over a flash bus.
+    bus_ns_per_byte: u64,
     /// The size of the last request in bytes, and its time on the host interface. Most requests have one size, so this
     /// saves a division.
     last_bytes: (u64, Nanos),
@@ -290,9 +292,9 @@ impl<P: Probe> SsdAccounts<P> {
         meter.record(|| Activity::new(&table, page_bytes.into()));
         let page_data_ns = if per_op { energy.dram.page_data_ns } else { 0 };
         let ns_per_byte = (1e3 / energy.host_interface.bandwidth_mb_s * (1u64 << 32) as f64) as u64;
-        let (interface_ns_per_byte, bus_page_ns) = match energy.host_interface.charged_data {
+        let (interface_ns_per_byte, bus_ns_per_byte) = match energy.host_interface.charged_data {
             ChargedData::HostBytes => (ns_per_byte, 0),
-            ChargedData::FlashPages => (0, interface_ns(ns_per_byte, page_bytes.into())),
+            ChargedData::FlashPages => (0, ns_per_byte),
         };
         SsdAccounts {
             ledger: Ledger::new(dies),
@@ -313,7 +315,8 @@ impl<P: Probe> SsdAccounts<P> {
             page_data_ns,
             page_bytes: u64::from(page_bytes),
             interface_ns_per_byte,
-            bus_page_ns,
+            bus_page_ns: interface_ns(bus_ns_per_byte, page_bytes.into()),
+            bus_ns_per_byte,
             last_bytes: (0, 0),
             unwritten_reads: 0,
             written: HostWrites::default(),
@@ -446,9 +449,9 @@ impl<P: Probe> SsdAccounts<P> {
         interface_ns(self.interface_ns_per_byte, bytes)
     }
 
-    /// A die starts an operation with these phases. Its array works until `array_end`.
+    /// A die starts an operation with these phases. Its array works until `array_end`. `sectors`: those that it moves of a page, 0 for all.
     #[inline(always)]
-    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course, array_end: Nanos) {
+    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course, array_end: Nanos, sectors: u32) {
         debug_assert_eq!(now, self.now());
         self.busy_dies += 1;
         self.array_times.add(now + course.array_start_ns, array_end);
@@ -465,20 +468,34 @@ impl<P: Probe> SsdAccounts<P> {
             self.meter.change(DieState::Idle.id(), course.array.id());
         }
         if matches!(cause, Cause::Host | Cause::Journal) && course.moves_data {
-            self.dram(now, self.page_data_ns);
+            self.dram(now, self.data_ns(sectors));
         }
         if self.bus_page_ns > 0 {
             cold_path();
-            self.page_crosses(now, course);
+            self.page_crosses(now, course, sectors);
         }
     }
 
-    /// Charges the host interface for the page of an operation that starts, if one crosses the flash bus.
+    /// Time of DRAM, in ns, for the data of a page, or of so many sectors of one.
+    #[inline(always)]
+    fn data_ns(&self, sectors: u32) -> Nanos {
+        if sectors == 0 {
+            return self.page_data_ns;
+        }
+        cold_path();
+        part_ns(self.page_data_ns, sectors, (self.page_bytes / SECTOR_BYTES) as u32)
+    }
+
+    /// Charges the host interface for what an operation that starts moves over the flash bus, if it does.
     #[inline(never)]
-    fn page_crosses(&mut self, now: Nanos, course: &Course) {
+    fn page_crosses(&mut self, now: Nanos, course: &Course, sectors: u32) {
         if course.crosses_bus {
-            self.ledger.host_interface_ns += self.bus_page_ns;
-            self.meter.work(LINK, now, self.bus_page_ns);
+            let ns = match sectors {
+                0 => self.bus_page_ns,
+                _ => interface_ns(self.bus_ns_per_byte, u64::from(sectors) * SECTOR_BYTES),
+            };
+            self.ledger.host_interface_ns += ns;
+            self.meter.work(LINK, now, ns);
         }
     }
 
@@ -510,6 +527,12 @@ impl<P: Probe> SsdAccounts<P> {
             self.enter_phase();
         }
         self.ledger.ended(class, cause, over_ns);
+    }
+
+    /// The data of an operation that ends took `less_ns` less on the bus than a whole page.
+    #[cold]
+    pub fn moved_part(&mut self, class: OpClass, cause: Cause, less_ns: Nanos) {
+        self.ledger.moved_part(class, cause, less_ns);
     }
 
     /// Whether an operation that began at `start` began before the window.

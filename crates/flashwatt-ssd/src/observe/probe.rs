@@ -12,7 +12,7 @@ use crate::nand::{Array, FlashAddress};
 use crate::operation::{Cause, OpKind};
 use crate::recovery::journal::JournalRecord;
 use crate::recovery::log::LogPage;
-use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId};
+use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId, SECTOR_BYTES};
 use flashwatt_core::connector::{Extent, RequestKind};
 use flashwatt_core::energy::Series;
 use flashwatt_core::energy::series::Recorder;
@@ -28,7 +28,8 @@ pub struct OpFacts {
     pub cause: Cause,
     /// The page; for an erase, the first page of the block.
     pub at: FlashAddress,
-    /// The source page of a copyback; for the read of a copy, the page that its data will be programmed to.
+    /// The source page of a copyback; for the read of a copy, the page that its data will be programmed to. Of another read nowhere; its
+    /// page is then the number of sectors that [`Self::part_bytes`] tells.
     pub other: FlashAddress,
     /// The request it belongs to; none for background work.
     pub request: RequestId,
@@ -40,6 +41,12 @@ impl OpFacts {
     /// Is this the first half of a copy? The second half is a program of page `other`, under the same number.
     pub fn turns_into_program(&self) -> bool {
         self.kind == OpKind::Read && self.other.block.is_some()
+    }
+
+    /// Of a read, the bytes of its page that crossed the bus; none if that was the whole page.
+    pub fn part_bytes(&self) -> Option<u64> {
+        let is_part = self.kind == OpKind::Read && self.other.block.is_none() && self.other.page > 0;
+        is_part.then(|| u64::from(self.other.page) * SECTOR_BYTES)
     }
 }
 
@@ -303,8 +310,8 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
 /// Columns: `record` (an operation's kind, or `request`), `cause` (or `read`, `write`, `trim`, `flush`), `die`, `block`,
 /// `page` (in its block), `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`, `map_accesses`, `bytes`.
 /// An operation holds the bus from `start_ns` to `array_start_ns`, works in the array until `array_end_ns`, waits until
-/// `out_start_ns`, and moves data out until `end_ns`; a copyback programs from `array_end_ns` on. Columns that a record
-/// does not have are empty. Further lines have a `start_ns` only: `window`, where the counters begin anew; `drain`, where
+/// `out_start_ns`, and moves data out until `end_ns`; a copyback programs from `array_end_ns` on. `bytes` of a read are those that it
+/// moved, if these are not its whole page. Columns that a record does not have are empty. Further lines have a `start_ns` only: `window`, where the counters begin anew; `drain`, where
 /// the measured window ends; `end` (an `end_ns`); `map`, `map_accesses` of it for a request or for background work; and
 /// `buffer`, `bytes` of a write into the write buffer (`cause` `write`) or of a read from it (`read`): they pass DRAM, whose
 /// rule `per_op` asks for ⌈bytes · page_data_ns / page_bytes⌉ for each such line. The programs that take entries to flash are
@@ -357,8 +364,9 @@ impl<W: Write> Probe for OpLog<W> {
             OpKind::Copyback => (t.array_end, t.end),
             OpKind::Program | OpKind::Erase | OpKind::SpareRead => (t.end, t.end),
         };
+        let bytes = op.part_bytes().map(|bytes| bytes.to_string()).unwrap_or_default();
         self.line(format_args!(
-            "{},{},{},{},{},{},{},{},{},{},,",
+            "{},{},{},{},{},{},{},{},{},{},,{bytes}",
             op.kind.name(),
             op.cause.name(),
             op.at.die,

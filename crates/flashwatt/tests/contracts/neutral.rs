@@ -60,6 +60,8 @@ fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
         of(&["write_buffer.bytes=0", "write_buffer.destage_fraction=0.3", "write_buffer.idle_ns=7"]),
         of(&["device.host_link.bandwidth_mb_s=0", "device.host_link.command_ns=0"]),
         of(&["run.max_flash_ops=1000000000000"]),
+        of(&["device.bus.partial_pages=false"]),
+        of(&["device.firmware.cores=1", "device.firmware.command_ns=0", "device.firmware.write_ns=0"]),
     ]
 }
 

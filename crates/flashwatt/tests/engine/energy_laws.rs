@@ -659,7 +659,23 @@ fn law_3_synthetic_runs() {
 fn law_3_other_drives() {
     const BUFFER: &str = "write_buffer.bytes=65536";
     const JOURNAL: &str = "write_buffer.protection=\"journal\"";
-    let cases: [&[&str]; 15] = [
+    const PARTS: &str = "device.bus.partial_pages=true";
+    const SECTORS: &str = "device.bus.partial_unit=\"sector\"";
+    const UNITS: &str = "ftl.page.map_unit_bytes=1024";
+    let cases: [&[&str]; 21] = [
+        &[PARTS, UNITS],
+        &[PARTS, SECTORS, "energy.nand.transfer_ns=1234", "controller.power_budget_ma=700"],
+        &[PARTS, SECTORS, UNITS, "write_buffer.bytes=65536", "device.timing.channel_switch_ns=5000"],
+        &[
+            PARTS,
+            SECTORS,
+            "ftl=\"dftl\"",
+            "device.op_ratio=0.3",
+            "device.timing.page_transfer_ns=82001",
+            "device.host_link.bandwidth_mb_s=200",
+        ],
+        &[PARTS, UNITS, "energy.host_interface.charged_data=\"flash_pages\"", "run.measure.seconds=0.123456789"],
+        &["device.firmware.command_ns=3000", "device.firmware.read_ns=20000", "device.host_link.bandwidth_mb_s=200"],
         &["energy.nand.transfer_ns=1234"],
         &["energy.nand.transfer_ns=99000", "device.nand.copyback=true", "device.host_link.bandwidth_mb_s=200"],
         &["controller.power_budget_ma=700"],

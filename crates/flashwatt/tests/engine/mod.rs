@@ -12,10 +12,12 @@ mod driven_cuts;
 #[allow(clippy::print_stderr)] // what is skipped is said aloud
 mod energy_laws;
 mod figures;
+mod firmware;
 mod flashsim;
 mod hard_cases;
 mod hosts;
 mod many_states;
+mod partial_reads;
 mod power;
 mod power_cuts;
 mod progress;

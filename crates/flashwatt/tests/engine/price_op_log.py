@@ -80,10 +80,11 @@ def main(log_path, report_path):
             ops.append(clip(t[0], t[4]))
             arrays.append(clip(t[1], t[2] if kind == "read" else t[4]))
             passes = row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read")
+            moved = int(row["bytes"] or device["page_bytes"])
             if passes:
-                dram_jobs.append((t[0], dram["page_data_ns"]))
+                dram_jobs.append((t[0], -(-moved * dram["page_data_ns"] // device["page_bytes"])))
             if by_pages and kind in ("read", "program"):
-                link_jobs.append((t[0], link_ns(device["page_bytes"])))
+                link_jobs.append((t[0], link_ns(moved)))
             copy, kind = kind == "copyback", kind.removeprefix("spare_")
             states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
             for state, start, stop in zip(states, t, t[1:]):

@@ -480,6 +480,37 @@ const CASES: &[Case] = &[
         &[],
         &["my.toml:3:1: write_buffer.protection", "`jurnal`", "`journal`"],
     ),
+    (
+        "[device]\nbus.partial_unit = \"sector\"\n",
+        &[],
+        &["my.toml:2:5: device.bus.partial_unit", "has no effect", "device.bus.partial_pages = true"],
+    ),
+    (
+        "[device]\npreset = \"energysim\"\nbus.partial_pages = true\n",
+        &[],
+        &["my.toml:3:5: device.bus.partial_pages", "has no effect", "controller.read_transfer = \"free\"", "on_bus"],
+    ),
+    (
+        "[device]\npreset = \"limit\"\npage_bytes = 262_144\nbus.partial_pages = true\n",
+        &[],
+        &["my.toml:4:5: device.bus.partial_pages", "too large", "device.page_bytes = 262144", "at most 131072"],
+    ),
+    (
+        "[device.firmware]\ncores = 4\n",
+        &[],
+        &["my.toml:2:1: device.firmware.cores", "has no effect", "no device.firmware.command_ns"],
+    ),
+    ("[device.firmware]\ncores = 0\n", &[], &["my.toml:2:1: device.firmware.cores", "found 0", "1 to 1024"]),
+    (
+        "[run.replay.flashsim]\n",
+        &["device.preset=limit", "device.firmware.read_ns=20000"],
+        &["device.firmware.read_ns", "has no effect", "which has no clock"],
+    ),
+    (
+        "[run.replay.flashsim]\n",
+        &["device.preset=limit", "device.bus.partial_pages=true"],
+        &["device.bus.partial_pages", "has no effect", "which has no clock"],
+    ),
     ("[write_buffer]\nbytes = 100\n", &[], &["my.toml:2:1: write_buffer.bytes", "100", "at least 4096"]),
     (
         "[workload.uniform]\nread_fraction = 0.7\ntrim_fraction = 0.7\n",

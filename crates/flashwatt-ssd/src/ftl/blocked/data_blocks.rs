@@ -180,6 +180,10 @@ impl<S: OnDataBlocks> Ftl for S {
         self.data().get(lpn)
     }
 
+    fn blank_place(&self, lpn: Lpn) -> Option<Ppn> {
+        self.data().blank_place(lpn)
+    }
+
     fn on_huge_pages(&self) {
         self.data().on_huge_pages();
     }

@@ -291,6 +291,10 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         self.map.get(lpn)
     }
 
+    fn blank_place(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map.truth.unwritten(lpn)
+    }
+
     fn map_pages(&self) -> Vec<Ppn> {
         self.map.tps.all_places()
     }

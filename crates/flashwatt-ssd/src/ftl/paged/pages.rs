@@ -467,7 +467,13 @@ impl Pages {
         let mut read = None;
         for (i, &source) in sources.iter().enumerate() {
             if i == 0 || self.geometry.page_of(source) != self.geometry.page_of(sources[i - 1]) {
-                read = Some(plan.read(source, cause, read));
+                let op = plan.read(source, cause, read);
+                if plan.partial_reads.is_on() {
+                    cold_path();
+                    let of_page = |&&next: &&Ppn| self.geometry.page_of(next) == self.geometry.page_of(source);
+                    plan.wants_units(op, sources[i..].iter().take_while(of_page).count() as u32);
+                }
+                read = Some(op);
             }
         }
         let op = plan.program(to, cause, read);

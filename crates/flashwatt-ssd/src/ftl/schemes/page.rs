@@ -162,7 +162,7 @@ impl PageFtl {
     }
 
     /// Plans the read of the old content of a logical page, after the previous such read. No second read is planned for the
-    /// same physical page.
+    /// same physical page; the first one then moves both units.
     fn read_old(&self, lpn: Lpn, last: &mut Option<(PlanIndex, u32)>, plan: &mut Plan) {
         let (old, is_blank) = match self.map.get(lpn) {
             Some(old) => (old, false),
@@ -172,10 +172,12 @@ impl PageFtl {
             },
         };
         let page = self.geometry.page_of(old);
-        if last.is_none_or(|(_, read)| read != page) {
-            let after = last.map(|(op, _)| op);
-            *last = Some((plan.read_or_blank(old, is_blank, after), page));
-        }
+        let op = match *last {
+            Some((op, read)) if read == page => op,
+            before => plan.read_or_blank(old, is_blank, before.map(|(op, _)| op)),
+        };
+        plan.wants_units(op, 1);
+        *last = Some((op, page));
     }
 
     /// Plans the read of a page that was never written, if it is on flash, and counts it otherwise. Returns the page that was read last.
@@ -314,6 +316,10 @@ impl Ftl for PageFtl {
 
     fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.map.get(lpn)
+    }
+
+    fn blank_place(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map.unwritten(lpn)
     }
 
     #[inline]

@@ -18,6 +18,7 @@ pub(super) fn replay(c: &mut Checker, raw: &Raw, drive_bytes: u64) -> Replay {
         offset_sectors: c.number(field!(TABLE, rules.offset_sectors), 0, 0..=u64::MAX / SECTOR_BYTES),
     };
     check_clock(c, raw);
+    check_device(c, &raw.device);
     if rules.offset_sectors * SECTOR_BYTES >= drive_bytes {
         let fault = c.fault("run.replay.flashsim.offset_sectors", "the workload begins beyond the drive");
         let sectors = drive_bytes / SECTOR_BYTES;
@@ -25,6 +26,21 @@ pub(super) fn replay(c: &mut Checker, raw: &Raw, drive_bytes: u64) -> Replay {
         return Replay::Flashsim(Flashsim { offset_sectors: 0, ..rules });
     }
     Replay::Flashsim(rules)
+}
+
+/// Settings of the drive that act in time alone. Those of a preset may be there: it does not know how it is used.
+fn check_device(c: &mut Checker, device: &raw::Device) {
+    let raw::Device { bus, firmware, .. } = device;
+    let takes = |ns: Option<u64>| ns.is_some_and(|ns| ns > 0);
+    let acts = [
+        ("device.bus.partial_pages", bus.partial_pages == Some(true), "false"),
+        ("device.firmware.command_ns", takes(firmware.command_ns), "0"),
+        ("device.firmware.read_ns", takes(firmware.read_ns), "0"),
+        ("device.firmware.write_ns", takes(firmware.write_ns), "0"),
+    ];
+    for (key, _, neutral) in acts.into_iter().filter(|(_, acts, _)| *acts) {
+        c.has_no_effect(key, "run.replay = \"flashsim\", which has no clock", &format!("{neutral}, or no such key"));
+    }
 }
 
 /// Parts that act in time. A setting of theirs would be ignored.

@@ -7,15 +7,17 @@ use crate::config::raw::{self, Raw};
 use crate::config::{BusOrder, Controller, Drive, ReadTransfer, Ssd, WriteBuffer};
 use flashwatt_base::error::Fault;
 use flashwatt_base::settings::{Checker, Field, field};
-use flashwatt_base::units::Nanos;
+use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_ssd::cache::settings::{Capacitors, Journal, Protection};
 use flashwatt_ssd::controller::policies;
 use flashwatt_ssd::drive::settings::{DieRegisters, Recovery, TrimRecords};
 use flashwatt_ssd::energy::PriceTable;
 use flashwatt_ssd::energy::settings::Energy;
-use flashwatt_ssd::ftl;
+use flashwatt_ssd::ftl::{self, PartialReads};
 use flashwatt_ssd::gc::{self, Gc, GcPolicy};
-use flashwatt_ssd::nand::settings::{BlockStripe, DeviceTable, HostLink, Nand, PairedPages, ProgramOrder, Timing};
+use flashwatt_ssd::nand::settings::{
+    BlockStripe, Bus, DeviceTable, FirmwareTime, HostLink, Nand, PairedPages, PartialUnit, ProgramOrder, Timing,
+};
 use flashwatt_ssd::nand::{Reserve, Reserves};
 use flashwatt_ssd::wear::{self, Wear};
 
@@ -34,6 +36,8 @@ const HOLD_ACK_MAX_NS: Nanos = 2_000_000;
 const JOURNAL_MAX_NS: Nanos = 100_000;
 const RATED_CYCLES_MAX: u32 = 1_000_000_000;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
+/// Choice: far more than the processors of any drive.
+const CORES_MAX: u32 = 1024;
 const SPARE_BYTES_MAX: u32 = 1 << 20;
 
 /// The SSD that the configuration describes.
@@ -45,7 +49,9 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     check_block(c, &geometry);
     let watermarks = watermarks(c, &raw.gc);
     let timing = timing(c, &raw.device.timing);
+    let bus = bus(c, raw, geometry.page_bytes);
     let host_link = host_link(c, &raw.device.host_link);
+    let firmware = firmware_time(c, &raw.device.firmware);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, raw, geometry.page_bytes, &energy);
@@ -67,7 +73,8 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let queue_depth = host_link.queue_depth;
     let whole = || {
-        let device = device(c, raw, &geometry, capacity?, timing, host_link, &ftl);
+        let controlled = Controlled { timing, bus, host_link, firmware };
+        let device = device(c, raw, &geometry, capacity?, controlled, &ftl);
         ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
         check_map_load(c, &recovery, &ftl, device.logical_bytes / u64::from(device.page_bytes));
         let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
@@ -139,13 +146,20 @@ fn check_no_collection(c: &mut Checker, name: &str) {
     }
 }
 
+/// The tables of `[device]` that say how it works and not how large it is.
+struct Controlled {
+    timing: Timing,
+    bus: Bus,
+    host_link: HostLink,
+    firmware: Option<FirmwareTime>,
+}
+
 fn device(
     c: &mut Checker,
     raw: &Raw,
     geometry: &FlashShape,
     capacity: capacity::Capacity,
-    timing: Timing,
-    host_link: HostLink,
+    Controlled { timing, bus, host_link, firmware }: Controlled,
     ftl: &ftl::Settings,
 ) -> DeviceTable {
     let device = &raw.device;
@@ -167,7 +181,9 @@ fn device(
         reserves: capacity.reserves,
         scale: device.scale.filter(|&scale| scale != 1.0),
         timing,
+        bus,
         host_link,
+        firmware,
         nand: Nand {
             program_order: c.choice(field!("device.nand", nand.program_order), ProgramOrder::Ascending),
             copyback: c.choice(field!("device.nand", nand.copyback), false),
@@ -203,6 +219,45 @@ fn timing(c: &mut Checker, raw: &raw::Timing) -> Timing {
         page_transfer_ns: c.required(field!(TABLE, raw.page_transfer_ns), 0..=NS_MAX),
         channel_switch_ns: c.number(field!(TABLE, raw.channel_switch_ns), 0, 0..=NS_MAX),
     }
+}
+
+/// What goes over the buses. Parts of pages where no data takes a bus, and their unit where whole pages do, are faults.
+fn bus(c: &mut Checker, raw: &Raw, page_bytes: u32) -> Bus {
+    const TABLE: &str = "device.bus";
+    const PAGES: &str = "device.bus.partial_pages";
+    const PAGE_BYTES_MAX: u32 = PartialReads::PAGE_SECTORS_MAX * SECTOR_BYTES as u32;
+    let (bus, read_transfer) = (&raw.device.bus, raw.controller.read_transfer);
+    let partial_pages = c.choice(field!(TABLE, bus.partial_pages), false);
+    let partial_unit = c.choice(field!(TABLE, bus.partial_unit), PartialUnit::MapUnit);
+    if !partial_pages {
+        c.has_no_effect("device.bus.partial_unit", "reads of whole pages", "device.bus.partial_pages = true");
+        return Bus::default();
+    }
+    if read_transfer == Some(ReadTransfer::Free) {
+        c.has_no_effect(PAGES, "controller.read_transfer = \"free\"", "\"on_bus\", or false");
+        return Bus::default();
+    }
+    if c.clean("device.page_bytes") && page_bytes > PAGE_BYTES_MAX {
+        let fault = c.fault(PAGES, "the pages are too large").found(format!("device.page_bytes = {page_bytes}"));
+        c.push(fault.expected(format!("at most {PAGE_BYTES_MAX}, or false")));
+        return Bus::default();
+    }
+    Bus { partial_pages, partial_unit: Some(partial_unit) }
+}
+
+/// The time of the firmware. Cores without work are a fault.
+fn firmware_time(c: &mut Checker, raw: &raw::Firmware) -> Option<FirmwareTime> {
+    const TABLE: &str = "device.firmware";
+    let firmware = FirmwareTime {
+        cores: c.number(field!(TABLE, raw.cores), 1, 1..=CORES_MAX),
+        command_ns: c.number(field!(TABLE, raw.command_ns), 0, 0..=NS_MAX),
+        read_ns: c.number(field!(TABLE, raw.read_ns), 0, 0..=NS_MAX),
+        write_ns: c.number(field!(TABLE, raw.write_ns), 0, 0..=NS_MAX),
+    };
+    if firmware.command_ns == 0 && firmware.cores > 1 {
+        c.has_no_effect("device.firmware.cores", "no device.firmware.command_ns", "such a time, or one core");
+    }
+    (firmware.command_ns + firmware.read_ns + firmware.write_ns > 0).then_some(firmware)
 }
 
 fn host_link(c: &mut Checker, raw: &raw::HostLink) -> HostLink {
