@@ -146,6 +146,16 @@ fn draw_timing(rng: &mut Rng) -> Vec<String> {
         sets.push(format!("write_buffer.destage_fraction={fraction}"));
         sets.push(format!("write_buffer.idle_ns={}", 1 + rng.below(2_000_000)));
     }
+    if rng.below(2) == 0 {
+        sets.push("device.bus.partial_pages=true".to_string());
+        sets.push(format!("device.bus.partial_unit=\"{}\"", ["map_unit", "sector"][rng.below(2) as usize]));
+    }
+    if rng.below(2) == 0 {
+        sets.push(format!("device.firmware.cores={}", 1 + rng.below(3)));
+        sets.push(format!("device.firmware.command_ns={}", 1 + rng.below(30_000)));
+        sets.push(format!("device.firmware.read_ns={}", rng.below(2) * 20_000));
+        sets.push(format!("device.firmware.write_ns={}", rng.below(3) * 200_000));
+    }
     sets
 }
 

@@ -85,6 +85,9 @@ fn drive(scheme: &[String], seed: u64, start: &[&str]) -> (Config, Vec<String>) 
     let is_empty = start[0].contains("empty");
     sets.retain(|set| !start_of_tiny(set));
     sets.extend(WORKLOAD.map(String::from));
+    if seed.is_multiple_of(2) {
+        sets.extend(["device.firmware.command_ns=3000", "device.bus.partial_pages=true"].map(String::from));
+    }
     if !is_empty {
         // A drive that starts empty may be drawn without the room that a full one needs.
         sets.retain(|set| !set.starts_with("device.logical_bytes"));

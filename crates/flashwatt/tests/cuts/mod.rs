@@ -225,6 +225,45 @@ fn in_order() -> Vec<Scheme> {
     in_turn(&all)
 }
 
+/// Requests spend most of their time in the firmware; reads move sectors.
+const FIRMWARE: [&str; 4] = [
+    "device.firmware.command_ns=3000",
+    "device.firmware.write_ns=700000",
+    "device.bus.partial_pages=true",
+    "device.bus.partial_unit=\"sector\"",
+];
+
+#[test]
+fn every_instant_with_a_time_of_the_firmware() {
+    nothing_is_lost_at_any_instant(&some_schemes(), &FIRMWARE);
+}
+
+#[test]
+fn every_instant_with_a_time_of_the_firmware_and_a_buffer() {
+    let sets = [&BUFFER[..], &FIRMWARE].concat();
+    nothing_is_lost_at_any_instant(&some_schemes(), &sets);
+}
+
+/// A write that is in the firmware at a cut was not acknowledged, and nothing of it comes back; after the cut the unit can be written.
+#[test]
+fn a_write_in_the_firmware_is_lost() {
+    let config = common::small_drive(&[&FIRMWARE[..], &["run.precondition=\"empty\""]].concat());
+    let script = Script::new(&[write(0, 3, 1)]);
+    let mut powered = Powered::new(&config, script, &mut |_| true).expect("its power can be cut");
+    assert_eq!(powered.next_event_ns().expect("it goes on"), Some(703_000), "the firmware is done with it");
+    for (at, torn) in [(0, 0), (702_999, 0), (703_000, 1)] {
+        powered.advance(at).expect("it goes on");
+        let remains = powered.cut();
+        let (_, recovered) = recover(&remains).expect("it comes back");
+        assert_eq!(
+            (recovered.lost, remains.torn.len(), powered.requests_inside()),
+            (0, torn, 1),
+            "{at}: {recovered:?}"
+        );
+        goes_on(&config, &remains, &mut Rng::new(at));
+    }
+}
+
 /// Torn upper pages spoil whole lower ones: what is lost then is what a look at the cut alone says, and nothing else.
 #[test]
 fn every_instant_with_paired_pages() {
