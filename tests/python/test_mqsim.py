@@ -70,6 +70,7 @@ def test_the_settings_are_those_of_the_comparison_with_mqsim() -> None:
     paper = flashwatt.Config("").override(tomli.loads((PEERS / "paper.toml").read_text())["overrides"])
     theirs = paper.override(device__spare_fraction=0.1).resolve()
     ours["device"]["host_link"]["queue_depth"] += 1  # MQSim's largest is one less than ours
+    del ours["device"]["bus"]  # whole pages and requests of whole pages
     for one in ("rated_cycles",):
         ours["device"]["nand"].pop(one, None), theirs["device"]["nand"].pop(one, None)
     for table in ("device", "ftl", "controller", "energy"):
@@ -112,6 +113,7 @@ def test_values_by_hand() -> None:
     # of 16 pages ten are LSB (0 to 5, 8, 9, 14, 15), four CSB, two MSB
     assert timing["program_ns"] == (10 * 750_000 + 4 * 1_750_000 + 2 * 2_750_000) / 16
     assert timing["page_transfer_ns"] == round(8192 / (333e6 * 2) * 1e9)
+    assert device["bus"] == {"partial_pages": True, "partial_unit": "sector"}
     assert (device["channels"], device["ways"], device["planes"]) == (2, 4, 2)
     assert device["host_link"]["bandwidth_mb_s"] == pytest.approx(4 * 500 * 128 / 156)
     # 16 planes of 4,096 pages: 16 bits; a page has 16 sectors: (2 x 16 + 16) / 8 bytes cached, (16 + 16) / 8 stored
@@ -125,6 +127,12 @@ def test_values_by_hand() -> None:
         "host_link"
     ]
     assert (sata["command_ns"], sata["queue_depth"]) == (4000, 32)
+
+
+def test_the_data_of_reads_takes_the_channel() -> None:
+    """The preset has it take none, which MQSim does not; and the largest pages are moved as a whole."""
+    assert settings(drive(), preset="energysim")["controller"]["read_transfer"] == "on_bus"
+    assert "bus" not in settings(drive(Page_Capacity=262_144))["device"]
 
 
 def test_a_watermark_is_what_the_drive_can_spare() -> None:

@@ -62,10 +62,10 @@ def test_figures_of_a_report_are_explained(flashwatt: Cli) -> None:
 
 
 def test_a_key_is_explained(flashwatt: Cli) -> None:
-    result = flashwatt("explain", "device.timing.read_ns")
-    for words in ("whole number; ns; 1 to", "tR", "x25m = 50_000", "ES Table III", "rftl-4g = 25_000"):
+    result = flashwatt("explain", "device.timing.erase_ns")
+    for words in ("whole number; ns; 1 to", "tBERS", "x25m = 2_000_000", "ES Table III", "rftl-4g = 1_500_000"):
         assert words in result.stdout
-    assert flashwatt("explain", "read_ns").stdout == result.stdout, "its end is enough where there is one such key"
+    assert flashwatt("explain", "erase_ns").stdout == result.stdout, "its end is enough where there is one such key"
     found = json.loads(flashwatt("explain", "energy.dram_rule", "--json").stdout)
     assert [one["name"] for one in found["choices"]] == ["with_controller", "per_op"]
     assert found["default"] == "per_op"

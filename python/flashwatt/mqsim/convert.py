@@ -69,6 +69,8 @@ def convert(asked: Asked) -> Converted:
     draft.choose("device.preset", asked.preset, "for what MQSim's files leave open: currents and voltages above all")
     if "device.scale" in described(asked.preset)[1]:
         draft.choose("device.scale", 1.0, "the whole drive")
+    if "controller.read_transfer" in described(asked.preset)[1]:
+        draft.choose("controller.read_transfer", "on_bus", "the data of MQSim's reads takes a channel")
     drive.add(draft)
     _start(draft, drive)
     fit_watermark(draft, file)

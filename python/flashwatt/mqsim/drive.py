@@ -20,6 +20,8 @@ _QUEUE_MAX = 65_536
 _SERVED_BLOCKS = 10
 """MQSim serves no write of the host while a plane has fewer free blocks, whatever the file says."""
 _SECTOR_BYTES = 512
+_PARTIAL_BYTES_MAX = 131_072
+"""Larger pages are moved as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,10 @@ class Drive:
             said,
         )
         draft.choose("device.timing.channel_switch_ns", 0, "MQSim's channels start operations independently")
+        if page <= _PARTIAL_BYTES_MAX:
+            said = "MQSim moves only the sectors that are asked for"
+            draft.choose("device.bus.partial_pages", True, said)  # noqa: FBT003
+            draft.choose("device.bus.partial_unit", "sector", said)
 
     def _link(self, draft: Draft) -> None:
         host, device = self.host, self.device

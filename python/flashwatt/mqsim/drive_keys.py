@@ -165,8 +165,8 @@ DEVICE = (
         Whole(1, 1_000_000, "MT/s"),
         300,
         "device.timing.page_transfer_ns",
-        "Page_Capacity / (rate × width), for whole pages; MQSim cuts the time of a transfer to whole "
-        "ns, and moves only the sectors that are asked for",
+        "Page_Capacity / (rate × width) for whole pages, and its share for the sectors that are asked for; "
+        "MQSim cuts the time of a transfer to whole ns",
     ),
     Key("Chip_No_Per_Channel", Whole(1, 64), 4, "device.ways"),
     Key(

@@ -140,14 +140,14 @@ pub struct Timing {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Bus {
-    /// Whether a read moves only what is wanted of its page; `false` unless given: whole pages.
+    /// Whether a read moves only what is wanted of its page, and not the whole page.
     ///
     /// With `true` the data of a host's read holds the bus for its share of `device.timing.page_transfer_ns`, rounded up to a whole ns.
     /// Units of a page between those that are wanted are not moved. A read for other causes moves its whole page, unless some units are
     /// enough: a collection moves the units that it takes from the page, and a write of a part of a map unit the unit that it completes.
     /// The data moved is what passes DRAM, and what `energy.host_interface.charged_data = "flash_pages"` charges for.
     pub partial_pages: Option<bool>,
-    /// With `partial_pages`, what a host's read moves of a page: the map units in which it asks for something (`map_unit`, unless given), or
+    /// With `partial_pages`, what a host's read moves of a page: the map units in which it asks for something (`map_unit`), or
     /// the sectors of 512 bytes that it asks for (`sector`).
     ///
     /// Map units are pages unless `ftl.page.map_unit_bytes` is smaller.
@@ -158,15 +158,15 @@ pub struct Bus {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Firmware {
-    /// Commands that the firmware works on at a time; 1 unless given.
+    /// Commands that the firmware works on at a time.
     pub cores: Option<u32>,
-    /// How long each command takes one of the cores, first come, first served: a read, a write, a trim and a flush alike; 0 unless given.
+    /// How long each command takes one of the cores, first come, first served: a read, a write, a trim and a flush alike.
     ///
     /// A command comes to the firmware when it has crossed the host link, a write with its data, and is planned after it. So no more than
     /// `cores` commands in `command_ns` get through. The controller's current is drawn, as while any request is in the drive.
     pub command_ns: Option<u64>,
-    /// What a read takes after that, for any number of reads at a time; 0 unless given. Where this is less than `write_ns` a read may overtake
-    /// a write that came before it.
+    /// What a read takes after that, for any number of reads at a time. Where this is less than `write_ns` a read may overtake a write that came
+    /// before it.
     pub read_ns: Option<u64>,
     /// The same of a write. Trims and flushes take none of the two, and may overtake reads and writes.
     pub write_ns: Option<u64>,
