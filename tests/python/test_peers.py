@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.catalogue import Experiment
     from flashwatt.reproduce.criterion import Criterion
 
-SIMULATORS = ("mqsim", "energysim")
+SIMULATORS = ("mqsim", "mqsim_planes", "energysim")
 TOLERANCE_MAX = 0.05
 
 
@@ -74,6 +74,31 @@ def test_write_amplification_lies_between_the_two_figures_of_the_data() -> None:
             one = criteria[f"equal_{spare.removesuffix(' %')}_{end}"]
             assert one.bound == f"{found['later']:g} … {found['first']:g}"
         assert runs.axes["counted"][spare]["device.logical_bytes"] == found["pages"] * 4096
+
+
+def test_two_planes_of_mqsim_are_what_its_phases_say() -> None:
+    """A request alone takes the sum of its phases, and requests in flight are requests a second by mean response."""
+    figures = figures_of("mqsim_planes")
+    page_us = 16.384
+    alone = {
+        "reads": 0.29 + 50.02 + page_us / 4,
+        "page_reads": 0.29 + 50.02 + page_us,
+        "pair_reads": 0.94 + 50.02 + 2 * page_us,
+        "page_writes": 0.361 + page_us + 600,
+        "pair_writes": 1.177 + 2 * page_us + 600,
+        "stream_reads": 0.29 + 50.02 + page_us,
+        "stream_reads_planes_first": 0.94 + 50.02 + 2 * page_us,
+        "long_stream_reads": 0.94 + 50.02 + 8 * page_us,
+        "stream_writes": 0.361 + page_us + 600,
+        "stream_writes_planes_first": 1.177 + 2 * page_us + 600,
+        "long_stream_writes": 4 * (1.177 + 2 * page_us) + 600,
+    }
+    assert set(alone) == {name for name, found in figures.items() if isinstance(found, dict) and "1" in found}
+    for name, sum_us in alone.items():
+        assert figures[name]["1"]["mean_us"] == pytest.approx(sum_us, abs=2e-3), name
+        for depth, found in figures[name].items():
+            assert found["iops"] * found["mean_us"] / 1e6 == pytest.approx(int(depth), rel=4e-3)
+            assert 0 <= found["joined"] <= found["commands"]
 
 
 def test_peers_are_no_paper() -> None:
