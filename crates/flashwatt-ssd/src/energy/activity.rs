@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::die_state::DieState;
+use super::extra_state::ExtraState;
 use super::ledger::{Ledger, OpTimes};
 use super::table::PriceTable;
 use crate::operation::{Cause, OpClass, OpKind};
@@ -60,6 +61,8 @@ type CountsRow = (ActivityCounts, u64);
 pub struct Activity {
     /// Draw of a die in each of its states, in nW.
     die_nw: [i128; DieState::COUNT],
+    /// Draw of a part that works beside its die in each of its states, in nW.
+    extra_nw: [i128; ExtraState::COUNT],
     page_bytes: u64,
     counts: ActivityCounts,
     /// What the accounts of windows that have ended hold: their counts begin anew with each window.
@@ -85,7 +88,8 @@ impl Activity {
     /// An empty recording of a drive at rest.
     pub fn new(table: &PriceTable, page_bytes: u64) -> Self {
         Activity {
-            die_nw: std::array::from_fn(|state| i128::from(table.die[state].nw)),
+            die_nw: table.die.map(|draw| i128::from(draw.nw)),
+            extra_nw: table.extra.map(|draw| i128::from(draw.nw)),
             page_bytes,
             counts: ActivityCounts::default(),
             ended: Done::default(),
@@ -120,7 +124,10 @@ impl Activity {
     pub fn note(&mut self, present: &Present, whole: Option<&dyn Fn(OpClass) -> OpTimes>) {
         let ledger = present.ledger;
         let die_ns = whole.map_or(ledger.die_ns, |whole| ledger.with_whole(whole));
-        let of_cause = |cause: usize| die_ns.iter().zip(self.die_nw).map(|(ns, nw)| i128::from(ns[cause]) * nw).sum();
+        let of_cause = |cause: usize| {
+            let of_dies = die_ns.iter().zip(self.die_nw);
+            of_dies.chain(ledger.extra_ns.iter().zip(self.extra_nw)).map(|(ns, nw)| i128::from(ns[cause]) * nw).sum()
+        };
         let erases = Cause::ALL.iter().map(|&cause| ledger.pages(OpKind::Erase, cause)).sum();
         let cause_nw_ns = std::array::from_fn(of_cause);
         let done = Done { accepted_bytes: present.accepted_bytes, programs: ledger.programs(), erases, cause_nw_ns };

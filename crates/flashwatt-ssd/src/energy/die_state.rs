@@ -1,7 +1,7 @@
 //! The states of a die, and those that an operation takes it through.
 
 use super::components::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
-use crate::operation::{OpClass, OpKind};
+use crate::operation::{CellMode, OpClass, OpKind};
 use flashwatt_core::energy::parts::StateId;
 
 /// The state of a die.
@@ -28,11 +28,15 @@ pub enum DieState {
     EraseBus,
     /// Holding data that waits for the bus.
     DataWait,
+    /// Programming a page of a block in single-level mode.
+    SlcProgram,
+    /// With a program or an erase that is suspended, and with nothing else to do.
+    Suspended,
 }
 
 impl DieState {
     /// Number of states.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 10;
     /// All of them, in the order of their numbers.
     pub const ALL: [DieState; Self::COUNT] = [
         DieState::Idle,
@@ -43,6 +47,8 @@ impl DieState {
         DieState::ProgramBus,
         DieState::EraseBus,
         DieState::DataWait,
+        DieState::SlcProgram,
+        DieState::Suspended,
     ];
 
     /// Its number among a drive's states: they begin with those of a die.
@@ -62,17 +68,27 @@ impl DieState {
             DieState::ProgramBus => "program_transfer",
             DieState::EraseBus => "erase_transfer",
             DieState::DataWait => "data_wait",
+            DieState::SlcProgram => "slc_program",
+            DieState::Suspended => "suspended",
         }
     }
 
-    /// The component that a busy die belongs to. A die on the bus, or with data that waits for it, counts as `nand_transfer`.
+    /// Whether reports have this state only where a die was in it: it is one of drives with options of their own.
+    pub const fn is_optional(self) -> bool {
+        matches!(self, DieState::SlcProgram | DieState::Suspended)
+    }
+
+    /// The component that a busy die belongs to. A die on the bus, or with data that waits for it, counts as `nand_transfer`; and so does a
+    /// die with a suspended operation. It is in an operation that waits, as a die with data is, and not idle: under the accountings that
+    /// charge no idle dies its current is charged as that of every operation is, and it has a cause.
     pub(super) const fn component(self) -> Option<usize> {
         match self {
             DieState::Idle => None,
             DieState::Read => Some(NAND_READ),
-            DieState::Program => Some(NAND_PROGRAM),
+            DieState::Program | DieState::SlcProgram => Some(NAND_PROGRAM),
             DieState::Erase => Some(NAND_ERASE),
-            DieState::ReadBus | DieState::ProgramBus | DieState::EraseBus | DieState::DataWait => Some(NAND_TRANSFER),
+            DieState::ReadBus | DieState::ProgramBus | DieState::EraseBus => Some(NAND_TRANSFER),
+            DieState::DataWait | DieState::Suspended => Some(NAND_TRANSFER),
         }
     }
 
@@ -97,12 +113,16 @@ impl OpStates {
     /// Those of a class of operations. A class whose array draws a power of its own gets a state of its own here.
     #[inline(always)]
     pub const fn of(class: OpClass) -> Self {
+        let program = match class.mode {
+            CellMode::Native => DieState::Program,
+            CellMode::Slc => DieState::SlcProgram,
+        };
         let (bus, array, last) = match class.kind {
             OpKind::Read | OpKind::Copy => (DieState::ReadBus, DieState::Read, DieState::ReadBus),
             OpKind::SpareRead => (DieState::ReadBus, DieState::Read, DieState::Read),
-            OpKind::Program => (DieState::ProgramBus, DieState::Program, DieState::Program),
+            OpKind::Program => (DieState::ProgramBus, program, program),
             OpKind::Erase => (DieState::EraseBus, DieState::Erase, DieState::Erase),
-            OpKind::Copyback => (DieState::ReadBus, DieState::Read, DieState::Program),
+            OpKind::Copyback => (DieState::ReadBus, DieState::Read, program),
         };
         OpStates { bus, array, last }
     }

@@ -2,9 +2,8 @@
 
 use std::hint::cold_path;
 
-use serde::{Deserialize, Serialize};
-
 use super::die_state::{DieState, OpStates};
+use super::extra_state::ExtraState;
 use crate::operation::{Cause, OpClass, OpKind};
 use flashwatt_base::units::Nanos;
 
@@ -64,15 +63,20 @@ impl OpTimes {
     }
 }
 
+/// A number for each cause (as [`Cause`]).
+pub type PerCause = [u64; Cause::ALL.len()];
+
 /// The ledger of one window of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
     /// Dies in the drive.
     pub dies: u32,
-    /// Die-nanoseconds by state (as [`DieState`], idle left out) and cause (as [`Cause`]).
-    pub die_ns: [[u64; Cause::ALL.len()]; DieState::COUNT],
+    /// Die-nanoseconds by state (as [`DieState`], idle left out) and cause.
+    pub die_ns: [PerCause; DieState::COUNT],
+    /// Nanoseconds of the parts that work beside their dies, by state (as [`ExtraState`]) and cause. They are no die time.
+    pub extra_ns: [PerCause; ExtraState::COUNT],
     /// Operations ended by class (as [`OpClass::booked`]) and cause.
-    pub operations: [[u64; Cause::ALL.len()]; OpClass::BOOKED],
+    pub operations: [PerCause; OpClass::BOOKED],
     /// Elapsed nanoseconds by [`Phase`].
     pub elapsed_ns: [u64; Phase::COUNT],
     /// Die-nanoseconds of operations in [`Phase::Transfer`].
@@ -85,6 +89,24 @@ pub struct Ledger {
     pub map_accesses: u64,
     /// Nanoseconds of data transfers over the host interface.
     pub host_interface_ns: u64,
+}
+
+/// The empty ledger of no drive.
+impl Default for Ledger {
+    fn default() -> Self {
+        Ledger {
+            dies: 0,
+            die_ns: Default::default(),
+            extra_ns: Default::default(),
+            operations: [Default::default(); OpClass::BOOKED],
+            elapsed_ns: Default::default(),
+            transfer_die_ns: 0,
+            busy_dies_ns: Vec::new(),
+            dram_op_ns: 0,
+            map_accesses: 0,
+            host_interface_ns: 0,
+        }
+    }
 }
 
 impl Ledger {
@@ -129,7 +151,7 @@ impl Ledger {
     }
 
     /// The die-nanoseconds with the phases of all operations that have ended; `whole` gives their lengths.
-    pub fn with_whole(&self, whole: &dyn Fn(OpClass) -> OpTimes) -> [[u64; Cause::ALL.len()]; DieState::COUNT] {
+    pub fn with_whole(&self, whole: &dyn Fn(OpClass) -> OpTimes) -> [PerCause; DieState::COUNT] {
         let mut die_ns = self.die_ns;
         for class in OpClass::booked() {
             for (state, from, to) in whole(class).phases(class) {
@@ -166,6 +188,22 @@ impl Ledger {
         *sum = sum.wrapping_add(ns);
     }
 
+    /// Books die-nanoseconds in a state, for an operation whose phases are booked as they end.
+    pub fn book(&mut self, state: DieState, cause: Cause, ns: u64) {
+        self.add(state, cause, ns);
+    }
+
+    /// Books nanoseconds of a part that works beside its die.
+    pub fn book_extra(&mut self, state: ExtraState, cause: Cause, ns: u64) {
+        let sum = &mut self.extra_ns[state as usize][cause as usize];
+        *sum = sum.wrapping_add(ns);
+    }
+
+    /// Counts ended operations of a class, whose phases are booked apart ([`Self::book`]).
+    pub fn count(&mut self, class: OpClass, cause: Cause, operations: u64) {
+        self.operations[class.index()][cause as usize] += operations;
+    }
+
     /// Books `ns` of elapsed time in a phase, with this number of dies in operations.
     #[inline(always)]
     pub fn passed(&mut self, phase: Phase, busy_dies: u32, ns: Nanos) {
@@ -192,6 +230,11 @@ impl Ledger {
         self.die_ns[state as usize].iter().sum()
     }
 
+    /// Nanoseconds in a state of the parts that work beside their dies, over all causes.
+    pub fn extra_state_ns(&self, state: ExtraState) -> u64 {
+        self.extra_ns[state as usize].iter().sum()
+    }
+
     /// Die-nanoseconds in operations.
     pub fn active_ns(&self) -> u64 {
         DieState::ALL.iter().map(|&state| self.state_ns(state)).sum()
@@ -213,10 +256,15 @@ impl Ledger {
         }
     }
 
-    /// Whether reports have this cause: backups and a journal stand in those of runs that have some.
+    /// Whether reports have this cause: backups, a journal, padding and folding stand in those of runs that have some.
     pub fn reports(&self, cause: Cause) -> bool {
-        let is_optional = matches!(cause, Cause::Backup | Cause::Journal);
-        !is_optional || self.die_ns.iter().any(|of_state| of_state[cause as usize] > 0)
+        let is_optional = matches!(cause, Cause::Backup | Cause::Journal | Cause::Pad | Cause::Fold);
+        !is_optional || self.die_ns.iter().chain(&self.extra_ns).any(|of_state| of_state[cause as usize] > 0)
+    }
+
+    /// Whether reports have this state of a die: no report has the idle one, and some stand where a die was in them.
+    pub fn reports_state(&self, state: DieState) -> bool {
+        state != DieState::Idle && (!state.is_optional() || self.die_ns[state as usize].iter().any(|&ns| ns > 0))
     }
 
     /// Pages read and programmed and blocks erased, for all causes together.
@@ -230,6 +278,7 @@ impl Ledger {
     pub fn plus(&self, next: &Ledger) -> Ledger {
         let mut sum = self.clone();
         add(sum.die_ns.as_flattened_mut(), next.die_ns.as_flattened());
+        add(sum.extra_ns.as_flattened_mut(), next.extra_ns.as_flattened());
         add(sum.operations.as_flattened_mut(), next.operations.as_flattened());
         add(&mut sum.elapsed_ns, &next.elapsed_ns);
         add(&mut sum.busy_dies_ns, &next.busy_dies_ns);

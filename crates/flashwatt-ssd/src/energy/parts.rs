@@ -3,10 +3,10 @@
 //! The states of the whole drive ([`Phase`]) hold the power of all parts while every die is idle and neither DRAM nor
 //! the host interface works. Every other state holds the additional power of a part at work. A die at work draws its
 //! own power instead of that of an idle die; where the accounting does not charge idle dies, [`REPLACES_NONE`] corrects
-//! for that.
+//! for that. A part of a die that works beside it ([`ExtraState`]) draws its power in addition: it replaces nothing.
 
 use super::components::{COMPONENTS, CONTROLLER, DRAM, HOST_INTERFACE, NAND_IDLE};
-use super::{DieState, Phase, PriceTable, price};
+use super::{DieState, ExtraState, Phase, PriceTable, price};
 use flashwatt_core::energy::Draw;
 use flashwatt_core::energy::parts::{Parts, PowerShare, StateId};
 
@@ -17,6 +17,9 @@ pub const LINK_WORKS: StateId = StateId::new(DieState::COUNT + 1);
 
 /// A die in an operation while idle dies are not charged: it replaces no idle die.
 pub const REPLACES_NONE: StateId = StateId::new(DieState::COUNT + 2 + Phase::COUNT);
+
+/// The number of the first [`ExtraState`] among a drive's states: these come last.
+pub(super) const EXTRA_FIRST: usize = DieState::COUNT + 2 + Phase::COUNT + 1;
 
 /// The state of the whole drive. Idle dies are part of it.
 pub const fn drive_state(phase: Phase) -> StateId {
@@ -44,5 +47,9 @@ pub fn parts(table: &PriceTable, dies: u32) -> Parts {
     }
     let id = parts.state(&[share(NAND_IDLE, table.die[DieState::Idle as usize])]);
     assert_eq!(id, REPLACES_NONE);
+    for state in ExtraState::ALL {
+        let id = parts.state(&[share(state.component(), table.extra[state as usize])]);
+        assert_eq!(id, state.id());
+    }
     parts
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::components::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
 use super::die_state::DieState;
+use super::extra_state::ExtraState;
 use super::ledger::{Ledger, Phase};
 use super::settings::{DramRule, IdleAccounting};
 use super::table::PriceTable;
@@ -87,6 +88,10 @@ pub struct ByCause {
     pub backup: f64,
     #[serde(default, skip_serializing_if = "is_none")]
     pub journal: f64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub pad: f64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub fold: f64,
     pub shared: f64,
 }
 
@@ -190,13 +195,15 @@ fn nand_energies(ledger: &Ledger, table: &PriceTable, base: f64, sum: &mut Exact
     let idle = base - joules(i128::from(idle_draw.nw) * idle_ns);
     let mut of = |component: usize| -> f64 {
         let states = DieState::ALL.into_iter().filter(|state| state.component() == Some(component));
-        states
+        let of_dies: f64 = states
             .map(|state| {
                 let ns = ledger.state_ns(state);
                 sum.add(table.die[state as usize] - idle_draw, ns); // `base` already contains the idle power
                 joules(i128::from(table.die[state as usize].nw) * i128::from(ns))
             })
-            .sum()
+            .sum();
+        let extra = ExtraState::ALL.into_iter().filter(|state| state.component() == component);
+        of_dies + extra.map(|state| sum.add(table.extra[state as usize], ledger.extra_state_ns(state))).sum::<f64>()
     };
     let (read, program) = (of(NAND_READ), of(NAND_PROGRAM));
     let (erase, transfer) = (of(NAND_ERASE), of(NAND_TRANSFER));
@@ -208,11 +215,14 @@ fn by_cause(ledger: &Ledger, table: &PriceTable, total: f64) -> ByCause {
         let nw_ns = DieState::ALL.iter().map(|&state| {
             i128::from(table.die[state as usize].nw) * i128::from(ledger.die_ns[state as usize][cause as usize])
         });
-        joules(nw_ns.sum())
+        let of_extra = ExtraState::ALL.iter().map(|&state| {
+            i128::from(table.extra[state as usize].nw) * i128::from(ledger.extra_ns[state as usize][cause as usize])
+        });
+        joules(nw_ns.chain(of_extra).sum())
     };
-    let [host, gc, merge, map, wear, backup, journal] = Cause::ALL.map(of);
-    let shared = total - host - gc - merge - map - wear - backup - journal;
-    ByCause { host, gc, merge, map, wear, backup, journal, shared }
+    let [host, gc, merge, map, wear, backup, journal, pad, fold] = Cause::ALL.map(of);
+    let shared = total - host - gc - merge - map - wear - backup - journal - pad - fold;
+    ByCause { host, gc, merge, map, wear, backup, journal, pad, fold, shared }
 }
 
 /// Whether a cause is none of this run's.

@@ -101,10 +101,30 @@ pub struct NandEnergy {
     /// The charged time of a page's transfer on the bus; `None`: the time that it takes.
     #[serde(default)]
     pub transfer: Option<ChargedTransfer>,
+    /// µA while programming a page in single-level mode; `None`: as any program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_program_ua: Option<u32>,
+    /// µA of each further plane that reads in the same operation.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub extra_plane_read_ua: u32,
+    /// µA of each further plane that programs in the same operation.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub extra_plane_program_ua: u32,
+    /// µA of each further plane that erases in the same operation.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub extra_plane_erase_ua: u32,
+    /// µA of each further plane that programs in single-level mode in the same operation; `None`: as in any program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_extra_plane_program_ua: Option<u32>,
     /// µA in all other states.
     pub idle_ua: u32,
     /// Supply voltage in mV.
     pub millivolts: u32,
+}
+
+/// Whether a current is that of no further plane.
+fn is_zero(ua: &u32) -> bool {
+    *ua == 0
 }
 
 /// The transfer of a page and its command on the bus. The charged time may differ from the real time; the charge is

@@ -7,6 +7,7 @@
 //! and the drive's current is its power divided by one voltage, [`PriceTable::supply_mv`].
 
 use super::die_state::DieState;
+use super::extra_state::ExtraState;
 use super::settings::{ChargedTransfer, Dram, DramRule, Energy, EnergyMode, IdleAccounting, NandEnergy};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::energy::Draw;
@@ -16,6 +17,8 @@ use flashwatt_core::energy::Draw;
 pub struct PriceTable {
     /// A die in each [`DieState`].
     pub die: [Draw; DieState::COUNT],
+    /// A part of a die in each [`ExtraState`], in addition to the die.
+    pub extra: [Draw; ExtraState::COUNT],
     /// The controller: idle, active.
     pub controller: [Draw; 2],
     /// The DRAM: idle, active.
@@ -48,7 +51,17 @@ impl PriceTable {
             let millivolts = volts(part.millivolts);
             [Draw::new(part.idle_ua, millivolts), Draw::new(part.active_ua, millivolts)]
         };
+        let idle = die(nand.idle_ua);
         PriceTable {
+            extra: ExtraState::ALL.map(|state| match state {
+                ExtraState::Read => die(nand.extra_plane_read_ua),
+                ExtraState::Program => die(nand.extra_plane_program_ua),
+                ExtraState::Erase => die(nand.extra_plane_erase_ua),
+                ExtraState::SlcProgram => die(nand.slc_extra_plane_program_ua.unwrap_or(nand.extra_plane_program_ua)),
+                // The idle current is in that of the array which works beside it.
+                ExtraState::ReadBus => page_bus(nand.read_ua) - idle,
+                ExtraState::ProgramBus => page_bus(nand.program_ua) - idle,
+            }),
             die: DieState::ALL.map(|state| match state {
                 DieState::Idle => die(nand.idle_ua),
                 DieState::Read => die(nand.read_ua),
@@ -58,6 +71,8 @@ impl PriceTable {
                 DieState::ProgramBus => page_bus(nand.program_ua),
                 DieState::EraseBus => bus(nand.erase_ua),
                 DieState::DataWait => die(nand.idle_ua), // data in the page register: no array operation
+                DieState::SlcProgram => die(nand.slc_program_ua.unwrap_or(nand.program_ua)),
+                DieState::Suspended => die(nand.idle_ua),
             }),
             controller: pair(&energy.controller),
             dram: pair(&energy.dram.part),
@@ -78,11 +93,14 @@ impl PriceTable {
 /// See [`PriceTable::supply_mv`].
 fn supply_mv(energy: &Energy) -> u32 {
     let Energy { controller, dram: Dram { part: dram, .. }, nand, host_interface, .. } = energy;
-    let nand_ua = [nand.read_ua, nand.program_ua, nand.erase_ua, nand.idle_ua, nand.transfer_ua.unwrap_or(0)];
+    let die_ua = [nand.read_ua, nand.program_ua, nand.erase_ua, nand.idle_ua, nand.transfer_ua.unwrap_or(0)];
+    let plane_ua = [nand.extra_plane_read_ua, nand.extra_plane_program_ua, nand.extra_plane_erase_ua];
+    let slc_ua = [nand.slc_program_ua, nand.slc_extra_plane_program_ua].map(Option::unwrap_or_default);
+    let nand_ua = die_ua.into_iter().chain(plane_ua).chain(slc_ua).max().unwrap_or(0);
     let parts = [
         (controller.active_ua.max(controller.idle_ua), controller.millivolts),
         (dram.active_ua.max(dram.idle_ua), dram.millivolts),
-        (nand_ua.into_iter().max().unwrap_or(0), nand.millivolts),
+        (nand_ua, nand.millivolts),
         (host_interface.active_ua, host_interface.millivolts),
     ];
     match energy.mode {

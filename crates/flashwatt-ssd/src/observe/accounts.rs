@@ -7,7 +7,7 @@ use crate::energy::array_times::ArrayTimes;
 use crate::energy::ledger::{Ledger, OpTimes, Phase};
 use crate::energy::parts::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, parts};
 use crate::energy::settings::{ChargedData, DramRule, Energy};
-use crate::energy::{DieState, PriceTable, price};
+use crate::energy::{DieState, ExtraState, PriceTable, price};
 use crate::firmware::Firmware;
 use crate::ftl::plan::{ChosenVictim, Notes};
 use crate::ftl::{Mapping, Plan};
@@ -472,7 +472,7 @@ impl<P: Probe> SsdAccounts<P> {
         }
         if self.bus_page_ns > 0 {
             cold_path();
-            self.page_crosses(now, course, sectors);
+            self.page_crosses(now, course.crosses_bus, sectors);
         }
     }
 
@@ -488,8 +488,8 @@ impl<P: Probe> SsdAccounts<P> {
 
     /// Charges the host interface for what an operation that starts moves over the flash bus, if it does.
     #[inline(never)]
-    fn page_crosses(&mut self, now: Nanos, course: &Course, sectors: u32) {
-        if course.crosses_bus {
+    fn page_crosses(&mut self, now: Nanos, crosses_bus: bool, sectors: u32) {
+        if crosses_bus {
             let ns = match sectors {
                 0 => self.bus_page_ns,
                 _ => interface_ns(self.bus_ns_per_byte, u64::from(sectors) * SECTOR_BYTES),
@@ -497,6 +497,98 @@ impl<P: Probe> SsdAccounts<P> {
             self.ledger.host_interface_ns += ns;
             self.meter.work(LINK, now, ns);
         }
+    }
+
+    /// A die that was idle begins an operation whose times are told as they come, in this state. Its array is told apart
+    /// ([`Self::array_begins`]), and so is what it moves ([`Self::page_moves`]).
+    pub fn die_begins(&mut self, now: Nanos, to: DieState) {
+        debug_assert_eq!(now, self.now());
+        self.busy_dies += 1;
+        if self.busy_dies == 1 {
+            self.enter_phase();
+        } else if self.meters_transfer && self.phase == Phase::Transfer {
+            self.replaces_none(now, 1, true);
+        }
+        self.meter.change(DieState::Idle.id(), to.id());
+    }
+
+    /// A die in this state ends all its operations: it idles. Its array must have ended ([`Self::array_ended`]).
+    pub fn die_ends(&mut self, now: Nanos, from: DieState) {
+        debug_assert_eq!(now, self.now());
+        self.meter.change(from.id(), DieState::Idle.id());
+        self.busy_dies -= 1;
+        if self.meters_transfer && self.phase == Phase::Transfer {
+            self.replaces_none(now, 1, false);
+        }
+        if self.busy_dies == 0 {
+            self.enter_phase();
+        }
+    }
+
+    /// A die in an operation goes from one state to another, now or at a time ahead that nothing can change any more.
+    pub fn die_at(&mut self, at: Nanos, from: DieState, to: DieState) {
+        self.change_at(at, from.id(), to.id());
+    }
+
+    /// This number of parts of a die go from one state beside the die to another, from none or to none: now, or at a time ahead that
+    /// nothing can change any more.
+    pub fn extra(&mut self, at: Nanos, from: Option<ExtraState>, to: Option<ExtraState>, parts: u32) {
+        let id = |state: Option<ExtraState>| state.map_or(StateId::NONE, ExtraState::id);
+        for _ in 0..parts {
+            self.change_at(at, id(from), id(to));
+        }
+    }
+
+    /// The array of a die in an operation begins to work at a time, which is not in the past, until [`Self::array_ended`]. A drive tells
+    /// all of its array work in this way, or none of it.
+    pub fn array_begins(&mut self, at: Nanos) {
+        debug_assert!(at >= self.now() && self.busy_dies > 0);
+        self.array_times.begin_open(at);
+    }
+
+    /// The array of a die in an operation ends its work, or stops it for some time.
+    pub fn array_ended(&mut self, now: Nanos) {
+        debug_assert!(now == self.now() && self.busy_dies > 0);
+        if !self.array_times.end_open(now) {
+            return;
+        }
+        if self.meters_transfer {
+            self.meter_turn(now, Phase::Transfer);
+        }
+        self.phase = Phase::Transfer;
+    }
+
+    /// The page of an operation begins its way, or so many `sectors` of it (0 for all): that of the host or of the journal passes DRAM,
+    /// and what crosses the flash bus may be charged on the host interface.
+    pub fn page_moves(&mut self, now: Nanos, cause: Cause, crosses_bus: bool, sectors: u32) {
+        if matches!(cause, Cause::Host | Cause::Journal) {
+            self.dram(now, self.data_ns(sectors));
+        }
+        if self.bus_page_ns > 0 {
+            self.page_crosses(now, crosses_bus, sectors);
+        }
+    }
+
+    /// The part of a time that lies in the current window, in ns. An operation's phase that ends is booked with it, and one that is under
+    /// way when the window ends: then the next window books the rest.
+    pub fn in_window_ns(&self, from: Nanos, until: Nanos) -> Nanos {
+        until.saturating_sub(from.max(self.window_start))
+    }
+
+    /// Books die-nanoseconds in a state, of the current window.
+    pub fn book(&mut self, state: DieState, cause: Cause, ns: Nanos) {
+        self.ledger.book(state, cause, ns);
+    }
+
+    /// Books nanoseconds of a part of a die beside it, of the current window. Of several parts the sum of their times.
+    pub fn book_extra(&mut self, state: ExtraState, cause: Cause, ns: Nanos) {
+        self.ledger.book_extra(state, cause, ns);
+    }
+
+    /// Counts pages read or programmed, or blocks erased, whose times are booked apart ([`Self::book`]). The lengths that the window's end
+    /// multiplies such counts by ([`Self::book_whole`]) must be 0.
+    pub fn count(&mut self, class: OpClass, cause: Cause, pages: u64) {
+        self.ledger.count(class, cause, pages);
     }
 
     /// The program of a copyback with these phases will follow its read at `at`.
@@ -736,3 +828,6 @@ impl<P: Probe> SsdAccounts<P> {
         self.meter.take_series()
     }
 }
+
+#[cfg(test)]
+mod tests;

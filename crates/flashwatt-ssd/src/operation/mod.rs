@@ -23,12 +23,25 @@ pub enum Cause {
     Backup,
     /// The journal of the write buffer.
     Journal,
+    /// A page programmed to complete a row.
+    Pad,
+    /// Data moved from the single-level cache into native cells.
+    Fold,
 }
 
 impl Cause {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Cause; 7] =
-        [Cause::Host, Cause::Gc, Cause::Merge, Cause::Map, Cause::Wear, Cause::Backup, Cause::Journal];
+    pub const ALL: [Cause; 9] = [
+        Cause::Host,
+        Cause::Gc,
+        Cause::Merge,
+        Cause::Map,
+        Cause::Wear,
+        Cause::Backup,
+        Cause::Journal,
+        Cause::Pad,
+        Cause::Fold,
+    ];
 
     /// The name in reports and logs.
     pub const fn name(self) -> &'static str {
@@ -40,6 +53,8 @@ impl Cause {
             Cause::Wear => "wear",
             Cause::Backup => "backup",
             Cause::Journal => "journal",
+            Cause::Pad => "pad",
+            Cause::Fold => "fold",
         }
     }
 }
@@ -90,34 +105,61 @@ impl OpKind {
     }
 }
 
-/// The type of a page among those that share its cells. A further type is a line here and in [`Self::ALL`]; `FlashAddress::class` says
-/// which pages are of it.
+/// The type of a page among those that share its cells: which bit of the cells it holds. A further type is a line here, in [`Self::ALL`]
+/// and in [`Self::name`]; `FlashAddress::class` says which pages are of it.
 ///
-/// Lower and upper pages are of one type so far: what the program of an upper page takes more is booked as excess.
+/// Where the pages of a drive do not differ by the bit, as with paired pages, all are of the first type: what the program of an upper page
+/// takes more is booked as excess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum PageType {
-    /// Any page.
+    /// The first bit: the lower page, and any page where types are not told apart.
     Any,
+    /// The second bit: the upper page of two bits, the middle one of three.
+    Second,
+    /// The third bit: the upper page of three bits.
+    Third,
+    /// The fourth bit: the top page of four bits.
+    Fourth,
 }
 
 impl PageType {
     /// All of them, in the order of their numbers.
-    pub const ALL: [PageType; 1] = [PageType::Any];
+    pub const ALL: [PageType; 4] = [PageType::Any, PageType::Second, PageType::Third, PageType::Fourth];
+
+    /// The name in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PageType::Any => "first",
+            PageType::Second => "second",
+            PageType::Third => "third",
+            PageType::Fourth => "fourth",
+        }
+    }
 }
 
-/// The mode in which the cells of a block are used. A further mode is a line here and in [`Self::ALL`]; `FlashAddress::class` says which
-/// blocks are in it.
+/// The mode in which the cells of a block are used. A further mode is a line here, in [`Self::ALL`] and in [`Self::name`];
+/// `FlashAddress::class` says which blocks are in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum CellMode {
     /// With all bits that they are made for.
     Native,
+    /// With one bit.
+    Slc,
 }
 
 impl CellMode {
     /// All of them, in the order of their numbers.
-    pub const ALL: [CellMode; 1] = [CellMode::Native];
+    pub const ALL: [CellMode; 2] = [CellMode::Native, CellMode::Slc];
+
+    /// The name in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CellMode::Native => "native",
+            CellMode::Slc => "slc",
+        }
+    }
 }
 
 /// The class of a flash operation: its kind, the type of its page, and the mode of its block. Counts, times and prices are kept by
@@ -190,6 +232,14 @@ mod tests {
             let places = (0..OpClass::COUNT).filter(|&index| classes[index].kind == kind);
             assert!(places.eq(OpClass::of_kind(kind)), "the classes of a kind follow each other");
         }
+    }
+
+    /// Hot paths index by the plain class of a kind, which the compiler is to know.
+    #[test]
+    fn the_plain_class_of_a_kind_is_its_first() {
+        const PLACE: usize = OpClass::plain(OpKind::Program).index();
+        assert_eq!(PLACE, OpClass::of_kind(OpKind::Program).start);
+        assert!(OpKind::ALL.iter().all(|&kind| OpClass::plain(kind).index() == OpClass::of_kind(kind).start));
     }
 
     #[test]

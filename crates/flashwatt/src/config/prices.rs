@@ -5,10 +5,10 @@ use serde::Deserialize;
 use super::layers::lay;
 use super::parse::{layer, refused};
 use super::raw::{self, Raw};
-use super::resolve::energy;
+use super::resolve::{check_extra, energy};
 use flashwatt_base::error::{Error, Fault, Place};
 use flashwatt_base::settings::{Checker, KeySource, Node, Value, join};
-use flashwatt_ssd::energy::settings::{Energy, EnergyMode, Part};
+use flashwatt_ssd::energy::settings::{Energy, EnergyMode, NandEnergy, Part};
 use flashwatt_ssd::nand::settings::Timing;
 
 /// The name of the run's own table in messages.
@@ -39,6 +39,7 @@ pub(crate) fn prices(
     let priced = Raw::deserialize(&tree).map(|raw| {
         let checker = &mut Checker::new(&tree, file_name, &mut faults);
         let priced = energy(checker, &raw.energy, &raw::HostLink::default(), timing, page_bytes);
+        check_extra(checker, &raw.energy.nand, false, false);
         fixed_by_the_run(checker, own, &priced);
         priced
     });
@@ -108,7 +109,7 @@ fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
          [energy.controller]\n{}\
          [energy.dram]\n{}map_access_ns = {}\ndata_mb_s = {data_mb_s:?}\n\
          [energy.nand]\nread_ma = {:?}\nprogram_ma = {:?}\nerase_ma = {:?}\ntransfer_ma = {transfer}\n\
-         {transfer_ns}idle_ma = {:?}\nvolts = {:?}\n\
+         {transfer_ns}{}idle_ma = {:?}\nvolts = {:?}\n\
          [energy.host_interface]\nactive_ma = {:?}\nvolts = {:?}\nbandwidth_mb_s = {:?}\ncharged_data = {}\n",
         word(idle_accounting),
         word(dram_rule),
@@ -118,6 +119,7 @@ fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
         milli(nand.read_ua),
         milli(nand.program_ua),
         milli(nand.erase_ua),
+        extra_as_toml(nand),
         milli(nand.idle_ua),
         milli(nand.millivolts),
         milli(host_interface.active_ua),
@@ -125,6 +127,19 @@ fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
         host_interface.bandwidth_mb_s,
         word(&host_interface.charged_data),
     )
+}
+
+/// The currents of planes and of the single-level mode, as far as they are given.
+fn extra_as_toml(nand: &NandEnergy) -> String {
+    let given = |ua: u32| (ua > 0).then_some(ua);
+    let keys = [
+        ("slc_program_ma", nand.slc_program_ua),
+        ("extra_plane_read_ma", given(nand.extra_plane_read_ua)),
+        ("extra_plane_program_ma", given(nand.extra_plane_program_ua)),
+        ("extra_plane_erase_ma", given(nand.extra_plane_erase_ua)),
+        ("slc_extra_plane_program_ma", nand.slc_extra_plane_program_ua),
+    ];
+    keys.iter().filter_map(|(key, ua)| ua.map(|ua| format!("{key} = {:?}\n", milli(ua)))).collect()
 }
 
 fn part_as_toml(part: &Part) -> String {

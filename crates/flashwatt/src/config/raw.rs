@@ -419,6 +419,19 @@ pub struct NandEnergy {
     /// long. On a bus that is faster or slower than that the current is accordingly higher or lower; it is never below that of an
     /// idle die. `device.timing.page_transfer_ns` unless given.
     pub transfer_ns: Option<u64>,
+    /// Current while a page is programmed in single-level mode. `program_ma` unless given. A transfer at the current `"operation"` draws
+    /// `program_ma` in this mode as well.
+    pub slc_program_ma: Option<f64>,
+    /// Current of each further plane that reads in the same operation, in addition to `read_ma`. Data sheets give one figure for the die,
+    /// however many planes work: hence 0 unless given. What a plane adds is 10 to 30 % by what designers say.
+    pub extra_plane_read_ma: Option<f64>,
+    /// Current of each further plane that programs in the same operation, in addition to `program_ma`; 0 unless given.
+    pub extra_plane_program_ma: Option<f64>,
+    /// Current of each further plane that erases in the same operation, in addition to `erase_ma`; 0 unless given.
+    pub extra_plane_erase_ma: Option<f64>,
+    /// Current of each further plane that programs in single-level mode in the same operation, in addition to `slc_program_ma`.
+    /// `extra_plane_program_ma` unless given.
+    pub slc_extra_plane_program_ma: Option<f64>,
     /// Current otherwise.
     pub idle_ma: Option<f64>,
     /// Supply voltage.

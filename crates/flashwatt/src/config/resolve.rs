@@ -24,7 +24,7 @@ mod workload;
 
 pub(super) use array::MemberOf;
 use bounds::Bounds;
-pub(super) use energy::energy;
+pub(super) use energy::{check_extra, energy};
 use workload::workload;
 
 /// No phase, delay or gap lasts longer: 1000 s.

@@ -16,7 +16,7 @@ use flashwatt_host::{HostFigures, Hosted, KindFigures};
 use flashwatt_ssd::energy::activity::ActivitySeries;
 use flashwatt_ssd::energy::ledger::{Ledger, Phase};
 use flashwatt_ssd::energy::price::{Priced, price};
-use flashwatt_ssd::energy::{DieState, PriceTable};
+use flashwatt_ssd::energy::{DieState, ExtraState, PriceTable};
 use flashwatt_ssd::observe::accounts::{BufferCounts, SsdFigures};
 use flashwatt_ssd::operation::{Cause, OpKind};
 
@@ -177,7 +177,19 @@ fn check_times(window: &Window<SsdFigures>) -> Check {
     let array = array.map(|&state| ledger.state_ns(state)).sum();
     check_covered("array work in the time with arrays at work", array, ledger, Phase::Array)?;
     check_covered("dies' work in the time with no array at work", transfer, ledger, Phase::Transfer)?;
-    at_most("dies' work in the time with no array at work", transfer as f64, (by_state - array) as f64)
+    at_most("dies' work in the time with no array at work", transfer as f64, (by_state - array) as f64)?;
+    ExtraState::ALL.into_iter().try_for_each(|state| check_beside(state, ledger))
+}
+
+/// What works beside a die does so while the die's array works: one bus at most, and further planes only of an array in the same operation.
+fn check_beside(state: ExtraState, ledger: &Ledger) -> Check {
+    let (found, beside) = (ledger.extra_state_ns(state), state.beside().map(|die| ledger.state_ns(die)).sum::<u64>());
+    let is_within = if state.is_bus() { found <= beside } else { found == 0 || beside > 0 };
+    if is_within {
+        return Ok(());
+    }
+    let (found, expected) = (format!("{found} ns of {}", state.name()), format!("as {beside} ns of arrays allow"));
+    Err(Disagreement { what: "work beside a die", found, expected })
 }
 
 /// Die-nanoseconds that belong to a phase: at each of its times one die at least, and all dies at most.

@@ -13,14 +13,21 @@ pub struct Flash {
     pub erases: Counts,
     /// Logical pages read that were never written.
     pub unwritten_reads: u64,
-    /// Bytes programmed per byte that the host wrote: the product of the three factors. None if it wrote nothing.
+    /// Bytes programmed per byte that the host wrote: the product of the factors. None if it wrote nothing.
     pub write_amplification: Option<f64>,
     /// Bytes of the map units that the host's writes touch, per byte that it wrote: the cost of writing parts of units.
     pub rmw_factor: Option<f64>,
     /// Bytes that leave the write buffer, per byte of the map units written into it: the effect of coalescing. None
     /// without a write buffer.
     pub buffer_factor: Option<f64>,
-    /// Bytes programmed per byte that the translation layer is given to write, in whole map units: the additional
+    /// Bytes that the translation layer is given to write, in whole map units, and those of pages programmed to complete rows, per byte
+    /// that it is given. None without such pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pad_factor: Option<f64>,
+    /// These bytes, and those of pages folded from the single-level cache, per byte of them. None if none was folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold_factor: Option<f64>,
+    /// Bytes programmed per byte that the translation layer is given to write, that completes rows or that is folded: the additional
     /// writes of garbage collection, merges, the map, wear levelling and partly filled pages. None if it is given
     /// nothing.
     pub gc_factor: Option<f64>,
@@ -39,6 +46,10 @@ pub struct Counts {
     pub backup: u64,
     #[serde(skip_serializing_if = "is_none")]
     pub journal: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    pub pad: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    pub fold: u64,
     pub total: u64,
 }
 

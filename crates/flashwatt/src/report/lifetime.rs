@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn counts(total: u64) -> Counts {
-        Counts { host: total, gc: 0, merge: 0, map: 0, wear: 0, backup: 0, journal: 0, total }
+        Counts { host: total, gc: 0, merge: 0, map: 0, wear: 0, backup: 0, journal: 0, pad: 0, fold: 0, total }
     }
 
     fn life(rated_cycles: Option<u32>, programs: u64, erases: u64, mean: f64) -> Lifetime {

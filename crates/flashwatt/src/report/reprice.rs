@@ -4,6 +4,8 @@
 //! component and by cause, all idle accountings, means, efficiency. Figures that depend on overlaps (peaks, windows,
 //! the series, the integral) are not in the ledger and become null.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -12,9 +14,10 @@ use crate::config::prices;
 use crate::report::ssd::{AccountingTotals, Elapsed, LedgerReport};
 use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
 use flashwatt_base::error::{Error, Fault, Place};
+use flashwatt_ssd::energy::ledger::PerCause;
 use flashwatt_ssd::energy::price::{Priced, price};
 use flashwatt_ssd::energy::settings::Energy;
-use flashwatt_ssd::energy::{DieState, Ledger, Phase, PriceTable};
+use flashwatt_ssd::energy::{DieState, ExtraState, Ledger, Phase, PriceTable};
 use flashwatt_ssd::nand::settings::Timing;
 use flashwatt_ssd::operation::Cause;
 
@@ -33,6 +36,12 @@ const OVERLAP: &[&[&str]] = &[
 const REASON: &str = "peaks, windows and the series depend on what happened at the same time, and the report holds sums; \
                       those of power cuts are of other drives, which came back; for these figures run the configuration with \
                       this table";
+
+/// Largest number of planes that work beside the first one of a die; a report with more is invalid.
+const PLANES_MAX: u32 = 1 << 16;
+
+/// Times by state and cause, as a report names them.
+type Times = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Largest number of dies of a drive; a report with more is invalid.
 const DIES_MAX: u32 = 1 << 16;
@@ -166,17 +175,12 @@ fn power_budget(path: &str, config: &Value) -> Option<String> {
 /// The ledger that a report holds under the key `name`.
 fn accounts(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     let mut ledger = Ledger { dies: report.dies, ..Ledger::default() };
-    for (state_name, by_cause) in &report.die_ns {
-        let state = DieState::ALL.iter().find(|state| state.name() == state_name && **state != DieState::Idle);
-        for (cause_name, &ns) in by_cause {
-            let cause = Cause::ALL.iter().find(|cause| cause.name() == cause_name);
-            let (Some(&state), Some(&cause)) = (state, cause) else {
-                let key = format!("{name}.die_ns.{state_name}.{cause_name}");
-                return Err(error(fault(&key, "no state and cause of a die").expected("those of this version")));
-            };
-            ledger.die_ns[state as usize][cause as usize] = ns;
-        }
-    }
+    fill(&format!("{name}.die_ns"), &report.die_ns, &mut ledger.die_ns, |state| {
+        DieState::ALL.into_iter().position(|one| one.name() == state && one != DieState::Idle)
+    })?;
+    fill(&format!("{name}.extra_ns"), &report.extra_ns, &mut ledger.extra_ns, |state| {
+        ExtraState::ALL.into_iter().position(|one| one.name() == state)
+    })?;
     let elapsed = &report.elapsed_ns;
     let transfer = elapsed.busy.checked_sub(elapsed.array);
     let Some(transfer) = transfer else { return Err(error(array_beyond_busy(name, elapsed))) };
@@ -189,6 +193,21 @@ fn accounts(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     Ok(ledger)
 }
 
+/// Takes the times by state and cause that a report holds under a key. A state that it does not name has none.
+fn fill(key: &str, of: &Times, rows: &mut [PerCause], place: impl Fn(&str) -> Option<usize>) -> Result<(), Error> {
+    for (state_name, by_cause) in of {
+        for (cause_name, &ns) in by_cause {
+            let cause = Cause::ALL.iter().find(|cause| cause.name() == cause_name);
+            let (Some(state), Some(&cause)) = (place(state_name), cause) else {
+                let key = format!("{key}.{state_name}.{cause_name}");
+                return Err(error(fault(&key, "no state and cause of a die").expected("those of this version")));
+            };
+            rows[state][cause as usize] = ns;
+        }
+    }
+    Ok(())
+}
+
 fn array_beyond_busy(name: &str, elapsed: &Elapsed) -> Fault {
     let fault = fault(&format!("{name}.elapsed_ns.array"), "arrays work for longer than dies");
     fault.found(elapsed.array).expected(format!("at most the {} ns of `busy`", elapsed.busy))
@@ -197,15 +216,27 @@ fn array_beyond_busy(name: &str, elapsed: &Elapsed) -> Fault {
 /// Rejects a ledger that contradicts itself.
 fn check(name: &str, report: &LedgerReport, ledger: &Ledger) -> Result<(), Error> {
     let sum = |values: &[u64]| values.iter().map(|&ns| u128::from(ns)).sum::<u128>();
-    let cells: usize = report.die_ns.values().map(|by_cause| by_cause.len()).sum();
+    let cells_of = |of: &Times| of.values().map(|by_cause| by_cause.len()).sum::<usize>();
+    let [cells, extra_cells] = [&report.die_ns, &report.extra_ns].map(cells_of);
     let causes = Cause::ALL.iter().filter(|&&cause| ledger.reports(cause)).count();
-    let all_cells = (DieState::COUNT - 1) * causes;
+    let all_cells = DieState::ALL.iter().filter(|&&state| ledger.reports_state(state)).count() * causes;
+    let all_extra = ExtraState::ALL.iter().filter(|&&state| sum(&ledger.extra_ns[state as usize]) > 0).count() * causes;
+    let alone = ExtraState::ALL.into_iter().find(|state| {
+        let beside = state.beside().map(|die| sum(&ledger.die_ns[die as usize])).sum::<u128>();
+        let most = if state.is_bus() { beside } else { beside * u128::from(PLANES_MAX) };
+        sum(&ledger.extra_ns[*state as usize]) > most.min(u128::from(u64::MAX))
+    });
     let (active, elapsed) = (sum(ledger.die_ns.as_flattened()), sum(&ledger.elapsed_ns));
     let transfer = u128::from(ledger.elapsed_ns[Phase::Transfer as usize]);
     let wrong =
         |key: &str, what: &str| fault(&format!("{name}.{key}"), what).expected("the ledger as the run wrote it");
     let fault = if cells != all_cells {
         wrong("die_ns", "not a whole ledger").found(format!("{cells} numbers of {all_cells}"))
+    } else if extra_cells != all_extra {
+        wrong("extra_ns", "not a whole ledger").found(format!("{extra_cells} numbers of {all_extra}"))
+    } else if let Some(state) = alone {
+        let ns = sum(&ledger.extra_ns[state as usize]);
+        wrong(&format!("extra_ns.{}", state.name()), "more than works beside a die").found(format!("{ns} ns"))
     } else if !(1..=DIES_MAX).contains(&ledger.dies) {
         wrong("dies", "out of range").found(ledger.dies)
     } else if elapsed > u128::from(u64::MAX >> 1) {

@@ -14,10 +14,10 @@ use crate::config::Config;
 use flashwatt_base::stats::Latency;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::kernel::Outcome;
-use flashwatt_ssd::energy::ledger::{Ledger, Phase};
+use flashwatt_ssd::energy::ledger::{Ledger, PerCause, Phase};
 use flashwatt_ssd::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use flashwatt_ssd::energy::settings::IdleAccounting;
-use flashwatt_ssd::energy::{DieState, PriceTable};
+use flashwatt_ssd::energy::{DieState, ExtraState, PriceTable};
 use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Mapping, Merges};
 use flashwatt_ssd::models::mapping_memory;
@@ -169,6 +169,10 @@ pub struct LedgerReport {
     pub dies: u32,
     /// Die-nanoseconds by state and cause.
     pub die_ns: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Nanoseconds of parts of a die that work beside it, by state and cause: further planes, and a bus beside the array. States without
+    /// any are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra_ns: BTreeMap<String, BTreeMap<String, u64>>,
     /// Elapsed time by the state of the whole drive.
     pub elapsed_ns: Elapsed,
     /// Die-nanoseconds of operations while no die executes an array operation.
@@ -410,6 +414,8 @@ fn flash(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Flash {
     let has_buffer = config.ssd().write_buffer.bytes > 0;
     let WriteBytes { asked, touched, given, programmed } = WriteBytes::of(window, firmware, config);
     let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
+    let [padded, folded] = [Cause::Pad, Cause::Fold]
+        .map(|cause| window.ledger.pages(OpKind::Program, cause) as f64 * f64::from(config.ssd().device.page_bytes));
     Flash {
         reads: counts(&window.ledger, OpKind::Read),
         programs: counts(&window.ledger, OpKind::Program),
@@ -418,14 +424,16 @@ fn flash(window: &SsdFigures, firmware: &Firmware, config: &Config) -> Flash {
         write_amplification: ratio(programmed, asked),
         rmw_factor: ratio(touched, asked),
         buffer_factor: ratio(given, touched).filter(|_| has_buffer),
-        gc_factor: ratio(programmed, given),
+        pad_factor: ratio(given + padded, given).filter(|_| padded > 0.0),
+        fold_factor: ratio(given + padded + folded, given + padded).filter(|_| folded > 0.0),
+        gc_factor: ratio(programmed, given + padded + folded),
     }
 }
 
 fn counts(ledger: &Ledger, kind: OpKind) -> Counts {
-    let [host, gc, merge, map, wear, backup, journal] = Cause::ALL.map(|cause| ledger.pages(kind, cause));
-    let total = host + gc + merge + map + wear + backup + journal;
-    Counts { host, gc, merge, map, wear, backup, journal, total }
+    let pages = Cause::ALL.map(|cause| ledger.pages(kind, cause));
+    let [host, gc, merge, map, wear, backup, journal, pad, fold] = pages;
+    Counts { host, gc, merge, map, wear, backup, journal, pad, fold, total: pages.iter().sum() }
 }
 
 fn wear(array: &Array) -> WearReport {
@@ -513,13 +521,16 @@ fn parallelism(ledger: &Ledger) -> Parallelism {
 }
 
 fn ledger_report(ledger: &Ledger) -> LedgerReport {
-    let by_cause = |state: DieState| {
-        let ns = |&cause: &Cause| (cause.name().to_string(), ledger.die_ns[state as usize][cause as usize]);
-        Cause::ALL.iter().filter(|&&cause| ledger.reports(cause)).map(ns).collect()
+    let row = |name: &str, of: &PerCause| {
+        let ns = |&cause: &Cause| (cause.name().to_string(), of[cause as usize]);
+        (name.to_string(), Cause::ALL.iter().filter(|&&cause| ledger.reports(cause)).map(ns).collect())
     };
+    let die_states = DieState::ALL.iter().filter(|&&state| ledger.reports_state(state));
+    let extra_states = ExtraState::ALL.iter().filter(|&&state| ledger.extra_state_ns(state) > 0);
     LedgerReport {
         dies: ledger.dies,
-        die_ns: DieState::ALL[1..].iter().map(|&state| (state.name().to_string(), by_cause(state))).collect(),
+        die_ns: die_states.map(|state| row(state.name(), &ledger.die_ns[*state as usize])).collect(),
+        extra_ns: extra_states.map(|state| row(state.name(), &ledger.extra_ns[*state as usize])).collect(),
         elapsed_ns: Elapsed {
             busy: ledger.busy_ns(),
             array: ledger.elapsed_ns[Phase::Array as usize],

@@ -35,7 +35,7 @@ fn class_of(kind: OpKind, cause: Cause) -> OpQueue {
         (OpKind::Erase, _) => OpQueue::Erase,
         (_, Cause::Map) => OpQueue::Map,
         (OpKind::Read, Cause::Host) => OpQueue::HostRead,
-        (_, Cause::Host | Cause::Journal) => OpQueue::HostWrite,
+        (_, Cause::Host | Cause::Journal | Cause::Pad) => OpQueue::HostWrite,
         _ => OpQueue::Background,
     }
 }

@@ -59,14 +59,50 @@ fn nand_energy(c: &mut Checker, raw: &raw::NandEnergy, timing: &Timing) -> NandE
         Some(raw::TransferCurrent::Ma(ma)) => Some(Field { key: format!("{TABLE}.transfer_ma"), value: Some(ma) }),
         None | Some(raw::TransferCurrent::Operation) => None,
     };
+    let program_ua = active(c, field!(TABLE, raw.program_ma), idle_ua);
+    let mut extra = |field: Field<f64>| c.optional(field, 0.0..=MA_MAX).map(thousandths);
+    let extra_plane_read_ua = extra(field!(TABLE, raw.extra_plane_read_ma)).unwrap_or(0);
+    let extra_plane_program_ua = extra(field!(TABLE, raw.extra_plane_program_ma)).unwrap_or(0);
+    let extra_plane_erase_ua = extra(field!(TABLE, raw.extra_plane_erase_ma)).unwrap_or(0);
+    let slc_extra_plane_program_ua = extra(field!(TABLE, raw.slc_extra_plane_program_ma));
+    let slc_program_ua = extra(field!(TABLE, raw.slc_program_ma));
+    if let Some(ua) = slc_program_ua {
+        check_above_idle(c, &field!(TABLE, raw.slc_program_ma).key, ua, idle_ua);
+    }
     NandEnergy {
         read_ua: active(c, field!(TABLE, raw.read_ma), idle_ua),
-        program_ua: active(c, field!(TABLE, raw.program_ma), idle_ua),
+        program_ua,
         erase_ua: active(c, field!(TABLE, raw.erase_ma), idle_ua),
         transfer_ua: transfer.map(|field| active(c, field, idle_ua)),
         transfer: charged_transfer(c, field!(TABLE, raw.transfer_ns), timing),
+        slc_program_ua: slc_program_ua.filter(|&ua| ua != program_ua),
+        extra_plane_read_ua,
+        extra_plane_program_ua,
+        extra_plane_erase_ua,
+        slc_extra_plane_program_ua: slc_extra_plane_program_ua.filter(|&ua| ua != extra_plane_program_ua),
         idle_ua,
         millivolts: millivolts(c, field!(TABLE, raw.volts)),
+    }
+}
+
+/// Refuses the currents of planes and of the single-level mode where they have no effect. `has_planes`: the planes of a die work in one
+/// operation. `has_slc`: blocks are used in single-level mode. Today no drive has either.
+pub(in crate::config) fn check_extra(c: &mut Checker, raw: &raw::NandEnergy, has_planes: bool, has_slc: bool) {
+    let planes = "a drive whose operations span the planes of a die, or no such key";
+    let cells = "a drive with blocks in single-level mode, or no such key";
+    let keys = [
+        ("slc_program_ma", raw.slc_program_ma, has_slc, cells),
+        ("extra_plane_read_ma", raw.extra_plane_read_ma, has_planes, planes),
+        ("extra_plane_program_ma", raw.extra_plane_program_ma, has_planes, planes),
+        ("extra_plane_erase_ma", raw.extra_plane_erase_ma, has_planes, planes),
+        ("slc_extra_plane_program_ma", raw.slc_extra_plane_program_ma, has_planes, planes),
+        ("slc_extra_plane_program_ma", raw.slc_extra_plane_program_ma, has_slc || !has_planes, cells),
+    ];
+    for (key, ma, has_effect, expected) in keys {
+        if let Some(ma) = ma.filter(|_| !has_effect) {
+            let fault = c.fault(&format!("energy.nand.{key}"), "no effect on this drive").found(format!("{ma:?}"));
+            c.push(fault.expected(expected));
+        }
     }
 }
 
@@ -109,13 +145,18 @@ fn thousandths(value: f64) -> u32 {
 /// A current in a state that draws no less than idling.
 fn active(c: &mut Checker, field: Field<f64>, idle_ua: u32) -> u32 {
     let key = field.key.clone();
-    let (table, name) = key.rsplit_once('.').unwrap_or(("", &key));
     let ua = microamperes(c, field);
+    check_above_idle(c, &key, ua, idle_ua);
+    ua
+}
+
+/// Refuses a current in a state of work that is less than the idle one.
+fn check_above_idle(c: &mut Checker, key: &str, ua: u32, idle_ua: u32) {
+    let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
     if c.clean(table) && ua < idle_ua {
-        let fault = c.fault(c.culprit(&[&key, &format!("{table}.idle_ma")]), "less than the idle current");
+        let fault = c.fault(c.culprit(&[key, &format!("{table}.idle_ma")]), "less than the idle current");
         let ma = |ua: u32| f64::from(ua) / 1000.0;
         let found = format!("{name} = {:?}, idle_ma = {:?}", ma(ua), ma(idle_ua));
         c.push(fault.found(found).expected(format!("{name} ≥ idle_ma")));
     }
-    ua
 }

@@ -1,6 +1,8 @@
 //! The tables of an SSD.
 
-use super::{COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, chosen, energy, rate_or_none, registered};
+use super::{
+    COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, check_extra, chosen, energy, rate_or_none, registered,
+};
 use crate::config::capacity::{self, FlashShape, JournalNeeds, LogNeeds, Needs, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
 use crate::config::raw::{self, Raw};
@@ -53,6 +55,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let host_link = host_link(c, &raw.device.host_link);
     let firmware = firmware_time(c, &raw.device.firmware);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
+    check_extra(c, &raw.energy.nand, false, false);
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, raw, geometry.page_bytes, &energy);
     let recovery = recovery(c, &raw.recovery, raw.device.nand.paired_pages, &ftl);
