@@ -233,18 +233,20 @@ def share_bounded(host_step_us: float, fold_step_us: float, steps: int) -> float
 
 
 def buffer_needed(r_0: float, step_us: float) -> float:
-    """Give the write buffer in bytes with which folds of lower priority cost the host nothing.
+    """Give the least write buffer in bytes with which folds of lower priority can cost the host nothing.
 
-    A step of a fold that has begun is not broken off. Meanwhile the host's data waits in the buffer.
+    A step of a fold that has begun is not broken off. Meanwhile the host's data waits in the buffer. Dies that get
+    their rows in turn need half as much again, because the buffer is full of rows of one die when others have none.
     """
     return r_0 * step_us
 
 
 def before_small_buffer(r_0: float, r_s: float, step_us: float, buffer_bytes: float) -> float:
-    """Give the rate before the knee if the buffer is less than `buffer_needed`, a die with its part.
+    """Give the most that the rate before the knee can be if the buffer is less than `buffer_needed`.
 
-    A die does a step of a fold, in which its part of the buffer fills. Then it empties that, in buffer / (r_s − r_0),
-    while more arrives. Then the next step begins. If r_s ≤ r_0 the dies never wait, and no fold begins.
+    Each die has its part of the buffer. A die does a step of a fold, in which its part fills. Then it empties that, in
+    buffer / (r_s − r_0), while more arrives. Then the next step begins. If r_s ≤ r_0 the dies never wait, and no fold
+    begins.
     """
     if r_s <= r_0:
         return r_s

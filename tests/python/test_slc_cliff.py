@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import importlib.util
 import math
+import random
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -199,6 +201,101 @@ def test_joules_of_a_gb_by_hand() -> None:
     assert found.total == pytest.approx(sum(found))
     less = cliff.fold_j_per_gb(FLASH, cliff.EXAMPLE_POWER, on_die=True)
     assert fold - less == pytest.approx(2 * page * (1 - 0.3 / 13.953), rel=1e-4)
+
+
+# Single dies --------------------------------------------------------------------------------------------------------
+
+
+def steps_of(flash: cliff.Flash, kind: str) -> list[tuple[int, float, int]]:
+    """Pages on the bus, time of the array after them, bytes of the host's."""
+    row = flash.planes * flash.bits
+    if kind == "native":
+        return [(row, flash.program_us, flash.row_bytes)]
+    if kind == "slc":
+        return [(flash.planes, flash.slc_program_us, flash.slc_row_bytes)]
+    erase = flash.erase_us * flash.bits / flash.rows_per_block
+    reads = [(0, flash.slc_read_us, 0), (flash.planes, 0.0, 0)] * flash.bits
+    return [*reads, (row, flash.program_us + erase, 0)]
+
+
+def channel(flash: cliff.Flash, cycle: list[tuple[int, float, int]], seed: int, until_us: float = 2e6) -> float:
+    """Give the drive's rate if the dies of a channel go through the cycle, each from another place.
+
+    Pages wait for the bus in turn.
+    """
+    rng = random.Random(seed)
+    at = [rng.randrange(len(cycle)) for _ in range(flash.ways)]
+    pages = [0] * flash.ways
+    waiting: list[int] = []
+    events = [(rng.random() * 2000, die, False) for die in range(flash.ways)]
+    heapq.heapify(events)
+    host, on_bus, now = 0, False, 0.0
+    while now < until_us:
+        now, die, moved = heapq.heappop(events)
+        if moved:
+            on_bus = False
+            pages[die] -= 1
+        else:
+            pages[die] = cycle[at[die]][0]
+        if pages[die]:
+            waiting.append(die)
+        else:
+            _, array_us, bytes_ = cycle[at[die]]
+            host += bytes_
+            at[die] = (at[die] + 1) % len(cycle)
+            heapq.heappush(events, (now + array_us, die, False))
+        if waiting and not on_bus:
+            on_bus = True
+            heapq.heappush(events, (now + flash.page_us, waiting.pop(0), True))
+    return host / until_us * flash.channels
+
+
+@pytest.mark.parametrize(("ways", "within"), [(1, 0.01), (2, 0.04), (4, 0.08)])
+@pytest.mark.parametrize("after", ["native", "through"])
+@pytest.mark.parametrize("rows", [1, 10])
+def test_dies_of_a_channel_meet_on_the_bus(ways: int, within: float, after: str, rows: int) -> None:
+    """A die folds as many bytes as the level needs, a row or ten at a time, and then writes the host's."""
+    flash = replace(FLASH, ways=ways)
+    mode, folds = ("native", 0.5) if after == "native" else ("slc", 1.5)
+    host = 2 if after == "native" else 2 * flash.bits
+    kinds = ["fold"] * int(2 * folds) * rows + [mode] * host * rows
+    cycle = [step for kind in kinds for step in steps_of(flash, kind)]
+    rate = sum(channel(flash, cycle, seed) for seed in range(4)) / 4
+    among = cliff.level_among(flash, 1e6, folds, mode)
+    assert among.least * (1 - 0.01) <= rate <= among.most * (1 + 0.01)
+    assert among.likely == pytest.approx(rate, rel=within)
+
+
+def dealt(r_0: float, r_s: float, step_us: float, buffer_bytes: float, until_us: float = 4e5) -> float:
+    """Give the rate of rows that are dealt to 16 dies in turn. A die without a row does a step of a fold."""
+    dies, row = 16, 65_536
+    held, coming, done, is_blocked = [0] * dies, 0, 0, False
+    events: list[tuple[float, int, bool]] = [(0.0, -1, False), *((0.0, die, False) for die in range(dies))]
+    now = 0.0
+    while now < until_us:
+        now, die, written = heapq.heappop(events)
+        if die >= 0:
+            held[die] -= written
+            done += written
+            wait = row * dies / r_s if held[die] else step_us
+            heapq.heappush(events, (now + wait, die, held[die] > 0))
+            if not (written and is_blocked):
+                continue
+        is_blocked = (sum(held) + 1) * row > buffer_bytes
+        if not is_blocked:
+            held[coming] += 1
+            coming = (coming + 1) % dies
+            heapq.heappush(events, (now + row / r_0, -1, False))
+    return done * row / now
+
+
+@pytest.mark.parametrize("parts", [0.2, 0.4, 0.8, 1.0, 1.5, 3.0])
+def test_a_buffer_hides_steps_of_folds(parts: float) -> None:
+    """Rows in turn are no faster than the formula says, and hidden wholly by 1.5 times the least buffer."""
+    buffer_bytes = parts * cliff.buffer_needed(5000, 1068.5)
+    rate = dealt(5000, 6400, 1068.5, buffer_bytes)
+    assert rate <= 1.005 * cliff.before_small_buffer(5000, 6400, 1068.5, buffer_bytes)
+    assert (rate > 0.995 * 5000) == (parts >= 1.5)
 
 
 # A fluid, poured step by step ---------------------------------------------------------------------------------------
