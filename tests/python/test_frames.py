@@ -10,6 +10,7 @@ import pytest
 import flashwatt
 from conftest import CONFIG
 from flashwatt import Config, Report
+from flashwatt.base import frames as frames_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,6 +130,19 @@ def test_the_log_is_that_of_the_report(run: Report) -> None:
     assert log["start_ns"].null_count() == 0
     assert (log["end_ns"] > log["start_ns"]).all()
     assert run.op_log().schema["record"] == run.op_log().schema["cause"] == pl.Categorical
+
+
+def test_the_log_of_a_drive_with_rows_has_more_columns(run: Report, tmp_path: Path) -> None:
+    path = tmp_path / "ops.csv"
+    run.op_log().head(0).write_csv(path)
+    more = "in_end_ns,row_pages,planes,page_type,mode,suspensions"
+    header = path.read_text(encoding="ascii").strip()
+    program = "program,pad,0,7,1,10,20,50,50,50,,,20,2,2,second,slc,30-40;45-47"
+    path.write_text(f"{header},{more}\n{program}\nend,,,,,,,,,50,,,,,,,,\n", encoding="ascii")
+    log = frames_of.op_log(path).collect()
+    assert log.columns == [*header.split(","), *more.split(",")]
+    assert log.row(0)[-6:] == (20, 2, 2, "second", "slc", "30-40;45-47")
+    assert log["row_pages"].to_list() == [2, None]
 
 
 def test_a_named_log_stays_and_a_temporary_one_goes(tmp_path: Path) -> None:

@@ -37,6 +37,17 @@ _OP_LOG = {
     "bytes": pl.UInt64,
 }
 
+_OP_LOG_OF_CELLS = {
+    **_OP_LOG,
+    "in_end_ns": pl.UInt64,
+    "row_pages": pl.UInt32,
+    "planes": pl.UInt32,
+    "page_type": pl.Categorical,
+    "mode": pl.Categorical,
+    "suspensions": pl.String,
+}
+"""Of a drive with rows and cells."""
+
 _REQUEST_LOG = {
     "kind": pl.Categorical,
     "arrival_ns": pl.UInt64,
@@ -121,7 +132,11 @@ def latency(report: Json) -> pl.DataFrame:
 def op_log(path: str | PathLike[str]) -> pl.LazyFrame:
     """Give the operation log of a run (`--op-log FILE`) as a lazy frame."""
     path = Path(path)
-    return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, schema=_OP_LOG)
+    if path.suffix == ".parquet":
+        return pl.scan_parquet(path)
+    with path.open(encoding="utf-8", errors="replace") as log:
+        has_cells = log.readline().rstrip("\n").split(",") == list(_OP_LOG_OF_CELLS)
+    return pl.scan_csv(path, schema=_OP_LOG_OF_CELLS if has_cells else _OP_LOG)
 
 
 def request_log(path: str | PathLike[str]) -> pl.LazyFrame:

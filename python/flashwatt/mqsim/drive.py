@@ -152,7 +152,7 @@ class Drive:
         draft.choose("device.timing.channel_switch_ns", 0, "MQSim's channels start operations independently")
         if page <= _PARTIAL_BYTES_MAX:
             said = "MQSim moves only the sectors that are asked for"
-            draft.choose("device.bus.partial_pages", True, said)  # noqa: FBT003
+            draft.choose("device.bus.partial_pages", True, said)
             draft.choose("device.bus.partial_unit", "sector", said)
 
     def _link(self, draft: Draft) -> None:

@@ -268,7 +268,8 @@ class Report:
         """Every flash operation, request and event of the run, in the order of their ends: `run(..., op_log=True)`.
 
         Columns: `record` (an operation's kind, `request`, …) and `cause`, both categorical; `die`, `block`, `page`;
-        `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`; `map_accesses`, `bytes`.
+        `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`; `map_accesses`, `bytes`. A drive with
+        rows and cells has more: `in_end_ns`, `row_pages`, `planes`, `page_type`, `mode`, `suspensions`.
 
         It takes some 80 bytes of memory for each record. For long runs see `scan_op_log`.
         """

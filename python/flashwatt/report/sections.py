@@ -594,6 +594,10 @@ class Counts:
     """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
     journal: int = 0
     """The journal of the write buffer (`write_buffer.protection`)."""
+    pad: int = 0
+    """Pages programmed to complete a row."""
+    fold: int = 0
+    """Data moved from the single-level cache into native cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -610,8 +614,8 @@ class Flash:
     """Logical pages read that were never written."""
     write_amplification: float | None
     """Bytes programmed / bytes that the host wrote (WAF) = `rmw_factor` × `buffer_factor` (1 without a buffer) ×
-    `gc_factor`. Writes count when the drive takes them up and programs when they end, so that a short run may have
-    less than 1.
+    `gc_factor`, × `pad_factor` and `fold_factor` where there are some. Writes count when the drive takes them up and
+    programs when they end, so that a short run may have less than 1.
 
     None if the host wrote nothing."""
     rmw_factor: float | None
@@ -621,8 +625,15 @@ class Flash:
 
     None without a write buffer."""
     gc_factor: float | None
-    """Bytes programmed / bytes of the map units that the translation layer is given to write. Collection, merges, the
-    map, wear levelling and partly filled pages raise it. None if the layer is given nothing."""
+    """Bytes programmed / bytes of the map units that the translation layer is given to write (and of pages that
+    complete rows or are folded). Collection, merges, the map, wear levelling and partly filled pages raise it. None if
+    the layer is given nothing."""
+    pad_factor: float | None = None
+    """(Bytes that the translation layer is given to write + bytes of pages that complete rows) / the former. None
+    without such pages."""
+    fold_factor: float | None = None
+    """(Bytes given, those of pages that complete rows, and those folded from the single-level cache) / the same without
+    those folded. None if nothing was folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -894,6 +905,10 @@ class EnergyByCause:
     """Backups of pages that share cells with others (`device.nand.paired_pages`)."""
     journal: float = 0.0
     """The journal of the write buffer (`write_buffer.protection`)."""
+    pad: float = 0.0
+    """Of pages programmed to complete a row."""
+    fold: float = 0.0
+    """Of data moved from the single-level cache into native cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -995,7 +1010,7 @@ class Ledger:
     dies: int
     """Dies in the drive."""
     die_ns: dict[str, dict[str, int]]
-    """Die-nanoseconds by state and cause."""
+    """Die-nanoseconds by state and cause. `slc_program` and `suspended` are there if a die was in them."""
     elapsed_ns: Elapsed
     transfer_die_ns: int
     """Die-nanoseconds of operations while no die's array works."""
@@ -1005,6 +1020,9 @@ class Ledger:
     """Look-ups and updates of the map in DRAM."""
     host_interface_ns: int
     """Time of data transfers over the host interface."""
+    extra_ns: dict[str, dict[str, int]] | None = None
+    """Nanoseconds of parts of a die that work beside it, by state and cause: further planes of an operation
+    (`extra_read`, …), and a bus that moves data beside the array (`program_transfer_beside`, …). None without any."""
 
 
 @dataclass(frozen=True, slots=True)

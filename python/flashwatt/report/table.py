@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_WIDTH = 100
 _BAR_WIDTH = 12
-CAUSES = ("host", "gc", "merge", "map", "wear", "backup", "journal", "shared")
+CAUSES = ("host", "gc", "merge", "map", "wear", "backup", "journal", "pad", "fold", "shared")
 KINDS = ("read", "write", "flush")
 """Kinds of requests with latencies of their own."""
 QUANTILES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99", "p99.9": "p99_9", "max": "max"}
@@ -344,7 +344,7 @@ def _energy_by_cause(report: Json) -> Table:
     table = new_table("\nEnergy by cause", "", "energy", "share")
     for cause in CAUSES:
         if cause not in report["energy_by_cause_j"]:
-            continue  # a run without backups, or without a journal
+            continue  # a run without backups, without a journal, without padding or folding
         joules = part_of(at(report, "energy_by_cause_j", cause), total)
         table.add_row(cause, si(joules, "J"), _share(joules, total)[0])
     return table

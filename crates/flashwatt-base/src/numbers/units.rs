@@ -104,6 +104,9 @@ impl RequestId {
     /// Stands in for a request where the journal of the write buffer is meant.
     pub const JOURNAL: RequestId = RequestId::of_service(4);
 
+    /// The owner of pages that complete a row.
+    pub const PAD: RequestId = RequestId::of_service(5);
+
     /// Whether it denotes a request of the host, or a batch of the write buffer.
     #[inline(always)]
     pub const fn is_of_host(self) -> bool {

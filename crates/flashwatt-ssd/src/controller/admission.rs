@@ -24,9 +24,9 @@ impl Controller {
     /// Admits the plan of a request. Returns the number of operations that the request waits for.
     #[inline(always)]
     pub fn admit<P: Probe>(&mut self, request: RequestId, firmware: &Firmware, flash: &mut MeteredFlash<P>) -> u32 {
-        if let Some(planned) = firmware.plan.only_op() {
-            let id = self.insert(planned, request, false, &mut flash.array);
-            self.enqueue_new(id);
+        if let Some(planned) = firmware.plan.only_op().filter(|_| self.cells.is_none()) {
+            let id = self.insert_plain(planned, request, false, &mut flash.array);
+            self.enqueue_plain(id);
         } else {
             self.admit_plan(&firmware.plan, request, false, flash);
         }
@@ -42,6 +42,10 @@ impl Controller {
         urgent: bool,
         flash: &mut MeteredFlash<P>,
     ) {
+        if self.cells.is_some() {
+            cold_path();
+            self.note_time(flash.accounts.now());
+        }
         self.ids.clear();
         let mut behind = plan.behind_earlier().iter().peekable();
         for (at, planned) in (0..).map(PlanIndex).zip(plan.ops()) {
@@ -83,6 +87,16 @@ impl Controller {
     /// Makes an operation of a planned one: sets its conditions, and holds the blocks that it needs.
     #[inline(always)]
     pub(super) fn insert(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
+        if self.has_rows() && matches!(planned.kind, OpKind::Program | OpKind::Copy | OpKind::Copyback) {
+            cold_path();
+            return self.insert_member(planned, request, urgent, array);
+        }
+        self.insert_plain(planned, request, urgent, array)
+    }
+
+    /// As [`Self::insert`], of an operation that is no member of a row.
+    #[inline(always)]
+    fn insert_plain(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
         let target = self.geometry.place(planned.ppn);
         let (at, other) = match planned.kind {
             OpKind::Copy => (self.geometry.place(planned.source), target),
@@ -112,6 +126,35 @@ impl Controller {
         }
         if let Some(after) = planned.after {
             cold_path();
+            self.wait(id, self.ids[after.0 as usize], Until::End, array);
+        }
+        id
+    }
+
+    /// As [`Self::insert`], of a program on a drive with rows: it becomes a member of its row. A copy within a die is a read whose data
+    /// stays there, and a program.
+    fn insert_member(&mut self, planned: &PlannedOp, request: RequestId, urgent: bool, array: &mut Array) -> OpId {
+        let target = self.geometry.place(planned.ppn);
+        let id = if planned.kind == OpKind::Program {
+            let id = self.new_op(planned, target, FlashAddress::NONE, request, urgent);
+            self.ops[id].role = Role::Member;
+            id
+        } else {
+            let source = self.geometry.place(planned.source);
+            let id = self.new_op(planned, source, target, request, urgent);
+            (self.ops[id].kind, self.ops[id].role) = match planned.kind {
+                OpKind::Copyback => (OpKind::Read, Role::OnDie),
+                _ => (OpKind::Read, Role::Single),
+            };
+            self.attach_read(id, source, array);
+            id
+        };
+        array.plan_program(target, id);
+        self.join_row(id, target);
+        if planned.replaces.is_some() {
+            array.hold(planned.replaces);
+        }
+        if let Some(after) = planned.after {
             self.wait(id, self.ids[after.0 as usize], Until::End, array);
         }
         id
@@ -166,6 +209,7 @@ impl Controller {
             cold_path();
             match array.pending_program(at) {
                 _ if self.ops[id].is_blank => array.plan_blank_read(at),
+                Some(program) if self.has_rows() => self.serve_from_memory(id, program, array),
                 Some(program) => self.wait(id, program, Until::End, array),
                 None => unreachable!("a read was planned of a page that holds nothing"),
             }
@@ -221,7 +265,8 @@ impl Controller {
     /// Whether an operation is in a worse class and can still be moved.
     fn is_below(&self, id: OpId, queue: OpQueue) -> bool {
         let op = &self.ops[id];
-        op.queue > queue && !self.is_ordered(op.queue) && (!op.started || op.turns_into_program())
+        let may_move = op.role.is_queued() && (!op.started || op.turns_into_program());
+        op.queue > queue && !self.is_ordered(op.queue) && may_move
     }
 
     /// Moves one operation up. Adds the next steps to the end of `steps`, in reverse order.
@@ -250,6 +295,10 @@ impl Controller {
         let op = &mut self.ops[id];
         op.blockers -= 1;
         if op.blockers == 0 {
+            if self.cells.is_some() {
+                cold_path();
+                return self.enqueue_on_cells(id);
+            }
             if self.is_ordered(self.ops[id].queue) {
                 self.refresh_ordered(self.ops[id].at.die);
             } else {

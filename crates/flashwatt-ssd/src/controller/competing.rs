@@ -101,6 +101,9 @@ impl Controller {
                 competition.stale.add_if(true, ChannelId(channels.start));
                 competition.looked_at.add_if(self.bus_order == BusOrder::CommandFirst, ChannelId(channels.start));
                 for channel in channels.map(ChannelId) {
+                    if self.cells.is_some() {
+                        self.begin_beside(agenda, channel, flash);
+                    }
                     if competition.switch_ns > 0 {
                         self.send_data_first(agenda, channel, flash);
                     } else {
@@ -156,7 +159,7 @@ impl Controller {
     ) -> bool {
         let Some(candidate) = self.peek(channel) else { return false };
         let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) else { return false };
-        self.start(agenda, channel, chosen, flash);
+        self.start_any(agenda, channel, chosen, flash);
         self.is_bus_taken(agenda, channel);
         true
     }
@@ -213,7 +216,7 @@ impl Controller {
             }
             competition.stale.add_if(true, channel);
             if let Some(chosen) = self.commit(agenda.now(), channel, candidate, firmware, flash) {
-                self.start(agenda, channel, chosen, flash);
+                self.start_any(agenda, channel, chosen, flash);
             }
         }
     }

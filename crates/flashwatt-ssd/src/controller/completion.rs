@@ -13,8 +13,8 @@ use crate::ftl::PlanNumber;
 use crate::nand::phases::OpStage;
 use crate::nand::{Array, FlashAddress};
 use crate::observe::probe::{OpRecord, Probe};
-use crate::operation::{Cause, OpKind};
-use flashwatt_base::units::{BlockId, ChannelId, DieId, OpId};
+use crate::operation::{Cause, OpClass, OpKind};
+use flashwatt_base::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 use flashwatt_core::connector::Agenda;
 
 impl Controller {
@@ -26,11 +26,21 @@ impl Controller {
 
     /// Handles an event of a channel or of the slot.
     #[inline(always)]
-    pub fn bus_event(&mut self, event: u32) {
+    pub fn bus_event<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        event: u32,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
         if event < self.slot_event() {
             let channel = ChannelId(event - self.geometry.dies);
             self.channels[channel.idx()].scheduled = false;
             self.mark_changed(channel);
+            if self.cells.is_some() {
+                cold_path();
+                self.bus_of_cells_is_free(agenda, channel, firmware, flash);
+            }
         } else {
             self.slot_is_free();
         }
@@ -49,6 +59,11 @@ impl Controller {
         match state.stage {
             OpStage::Reading => {
                 self.read_from_array(agenda, die, flash);
+                None
+            }
+            OpStage::Apart => {
+                cold_path();
+                self.array_has_ended(agenda, die, firmware, flash);
                 None
             }
             stage => {
@@ -110,24 +125,22 @@ impl Controller {
         let bit = 1 << way;
         (bus.idle, bus.stale) = (bus.idle | bit, bus.stale | bit);
         let op = &self.ops[id];
-        let (cause, at, request) = (op.cause, op.at, op.request);
-        let (half_done, other) = (op.turns_into_program(), op.other);
+        let (cause, at, half_done) = (op.cause, op.at, op.turns_into_program());
         let class = at.class(kind);
         let course = self.courses.of(class);
-        let (mut over_ns, mut out_ns) = ((now - start).wrapping_sub(course.whole_ns), self.courses.out_ns(0));
+        let mut over_ns = (now - start).wrapping_sub(course.whole_ns);
         if self.courses.moves_parts() {
-            cold_path();
-            let less_ns = out_ns - self.out_ns(id);
-            (over_ns, out_ns) = (over_ns.wrapping_add(less_ns), out_ns - less_ns);
-            flash.accounts.moved_part(class, cause, less_ns);
+            over_ns = over_ns.wrapping_add(self.moved_less(id, class, cause, flash));
         }
         flash.accounts.op_ended(now, class, cause, course.last, over_ns);
-        let times = self.courses.times(class, start, now, out_ns);
         if flash.accounts.began_before(start) {
-            cold_path();
-            flash.accounts.op_began_before(class, cause, &times);
+            self.began_before(id, class, cause, start, now, flash);
         }
-        flash.accounts.probe.op_ended(&OpRecord { op: self.ops[id].facts(), times: &times });
+        flash.accounts.probe.op_ended(&OpRecord {
+            op: self.ops[id].facts(),
+            times: &self.courses.times(class, start, now, self.out_ns(id)),
+            cells: None,
+        });
         if half_done {
             self.release(at.block, &mut flash.array);
             self.turn_into_program(agenda, id, channel, way, flash);
@@ -136,7 +149,45 @@ impl Controller {
         self.any_ended = true;
         let may_start = self.channels[channel.idx()].has_work() | self.end_frees_power;
         self.changed.add_if(may_start, channel); // what becomes ready from here on adds its channel
-        self.apply_end(kind, at, other.block, firmware, flash);
+        self.conclude(id, kind, now, firmware, flash)
+    }
+
+    /// Books that the data of an operation which ends took less time on the bus than a whole page. Returns that time in ns.
+    #[cold]
+    fn moved_less<P: Probe>(&self, id: OpId, class: OpClass, cause: Cause, flash: &mut MeteredFlash<P>) -> Nanos {
+        let less_ns = self.courses.out_ns(0) - self.out_ns(id);
+        flash.accounts.moved_part(class, cause, less_ns);
+        less_ns
+    }
+
+    /// Accounts for an operation that began before the current window.
+    #[cold]
+    fn began_before<P: Probe>(
+        &self,
+        id: OpId,
+        class: OpClass,
+        cause: Cause,
+        start: Nanos,
+        now: Nanos,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        let times = self.courses.times(class, start, now, self.out_ns(id));
+        flash.accounts.op_began_before(class, cause, &times);
+    }
+
+    /// An operation has ended as a whole: what it has done counts, and what waited for it goes on. Returns the end, unless it is held back.
+    #[inline(always)]
+    pub(super) fn conclude<P: Probe>(
+        &mut self,
+        id: OpId,
+        kind: OpKind,
+        now: Nanos,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) -> Option<EndedOp> {
+        let op = &self.ops[id];
+        let (cause, at, request, source) = (op.cause, op.at, op.request, op.other.block);
+        self.apply_end(kind, at, source, firmware, flash);
         let is_held = self.holds.is_some() && self.ends_with_holds(id, kind, at, flash);
         self.release_dependents(id, flash);
         if self.old_map.is_some() {

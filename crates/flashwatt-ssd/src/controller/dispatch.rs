@@ -24,7 +24,7 @@ use flashwatt_core::connector::{Agenda, EventKind};
 
 /// If a die starts this number of operations, one after the other, while a worse choice is ready, its oldest operation goes
 /// next. Without the bound a stream of reads could block writes and collection forever.
-const BYPASS_MAX: u32 = 64;
+pub(super) const BYPASS_MAX: u32 = 64;
 
 /// The candidate of a channel: the result of [`Controller::peek`], which changes nothing. [`Controller::commit`] acts on it.
 #[derive(Clone, Copy)]
@@ -70,6 +70,10 @@ impl Controller {
                 self.dispatch_competing(agenda, firmware, flash);
             }
             return;
+        }
+        if self.cells.is_some() {
+            cold_path();
+            return self.dispatch_all_on_cells(agenda, firmware, flash);
         }
         while let Some(channels) = self.changed.take_lowest() {
             for channel in channels {
@@ -167,6 +171,10 @@ impl Controller {
         channel: ChannelId,
         flash: &mut MeteredFlash<P>,
     ) {
+        if self.cells.is_some() {
+            cold_path();
+            return self.send_oldest_out(agenda, channel, flash);
+        }
         let waits = self.channels[channel.idx()].data_waits;
         let way = self.take_oldest_data(channel, waits);
         self.channels[channel.idx()].data_waits &= !(1 << way);
@@ -356,12 +364,29 @@ impl Controller {
     ) -> Option<OpId> {
         let id = self.insert(step, RequestId::background_of(die), urgent, &mut flash.array);
         let op = &self.ops[id];
-        if op.at.die == die && op.blockers == 0 && self.has_none_in(die, op.queue) {
+        let starts = op.at.die == die && op.blockers == 0 && op.role.is_queued();
+        if starts && self.has_none_in(die, op.queue) {
             self.dies[die.idx()].bypassed = 0;
             return Some(id);
         }
         self.enqueue_new(id);
         None
+    }
+
+    /// Starts the chosen operation, on a die of any kind.
+    #[inline(always)]
+    pub(super) fn start_any<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        chosen: OpStart,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        if self.cells.is_some() {
+            cold_path();
+            return self.start_chosen_on_cells(agenda, channel, chosen, flash);
+        }
+        self.start(agenda, channel, chosen, flash);
     }
 
     /// Starts the chosen operation.
@@ -393,8 +418,14 @@ impl Controller {
                 self.unblock(waiting);
             }
         }
-        let sectors = self.sectors_of(id);
-        let course = self.courses.of(class);
+        let part;
+        let mut course = self.courses.of(class);
+        if self.courses.moves_parts() && self.ops[id].sectors() > 0 {
+            cold_path();
+            part = course.of_part();
+            course = &part;
+            flash.accounts.part_started(now, cause, self.ops[id].sectors());
+        }
         let state = &mut self.channels[channel.idx()];
         let bit = 1 << way;
         (state.idle, state.stale) = (state.idle & !bit, state.stale | bit);
@@ -402,7 +433,7 @@ impl Controller {
         let state = &mut self.dies[die.idx()];
         (state.running, state.started, state.stage) = (id, now, course.stage);
         let event_at = now + course.event_ns + more_ns;
-        flash.accounts.op_started(now, cause, course, event_at, sectors);
+        flash.accounts.op_started(now, cause, course, event_at);
         if kind == OpKind::Copyback {
             cold_path();
             flash.accounts.turns_to_program(now + course.array_end_ns, course);
@@ -413,7 +444,7 @@ impl Controller {
 
 /// Reports the start of an operation to the array, which checks it against the rules of NAND.
 #[inline(always)]
-fn referee(op: &Op, array: &mut Array) {
+pub(super) fn referee(op: &Op, array: &mut Array) {
     match op.kind {
         OpKind::Read | OpKind::SpareRead if op.is_blank => array.start_blank_read(op.at),
         OpKind::Read | OpKind::SpareRead | OpKind::Copy => array.start_read(op.at),

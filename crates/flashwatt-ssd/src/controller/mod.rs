@@ -5,6 +5,7 @@
 //! one instant all completions are handled first, then [`Controller::dispatch`] starts what can start.
 
 mod admission;
+mod cells;
 mod channel_set;
 mod competing;
 mod completion;
@@ -32,6 +33,8 @@ use crate::observe::accounts::SsdAccounts;
 use crate::observe::probe::Probe;
 use crate::operation::{Cause, OpClass, OpKind};
 use admission::Promotion;
+use cells::Cells;
+pub use cells::rows::PadWhich;
 use channel_set::ChannelSet;
 use competing::Competition;
 use copies::Waiting;
@@ -56,6 +59,8 @@ pub struct Controller {
     courses: Courses,
     order: QueueOrder,
     bus_order: BusOrder,
+    /// Dies that do more than one thing at a time, if the drive has such.
+    cells: Option<Box<Cells>>,
     /// The places of dies among those of a channel that has many.
     many_ways: Option<ManyWays>,
     /// What channels that compete for starts share, if they do.
@@ -133,6 +138,7 @@ impl Controller {
             timing: timing.clone(),
             order: settings.policy.build,
             bus_order: settings.bus_order,
+            cells: None,
             many_ways: ManyWays::new(geometry),
             queues: queues::queues_of(&settings.policy.build),
             preemptible,
@@ -171,7 +177,7 @@ impl Controller {
     /// Takes seats for dies, channels and the slot of the channel switch delay, and returns the first of them. Events are
     /// numbered from there: that of a die has the die's number.
     pub fn enrol(&mut self, seats: &mut Seats) -> u32 {
-        let longest_ns = self.courses.longest_ns().max(self.timing.channel_switch_ns);
+        let longest_ns = self.courses.longest_ns().max(self.timing.channel_switch_ns).max(self.longest_of_cells_ns());
         self.first_seat = seats.take(self.slot_event() + 1, longest_ns);
         self.first_seat
     }
@@ -185,20 +191,14 @@ impl Controller {
         self.courses.move_parts(page_sectors);
     }
 
-    /// The sectors of its page that a read moves; 0 if that is the whole page, as on every drive that moves whole pages.
-    #[inline(always)]
-    fn sectors_of(&self, id: OpId) -> u32 {
-        if !self.courses.moves_parts() {
-            return 0;
-        }
-        cold_path();
-        self.ops[id].sectors()
-    }
-
     /// How long the data of a read holds the bus, in ns.
     #[inline(always)]
     fn out_ns(&self, id: OpId) -> Nanos {
-        self.courses.out_ns(self.sectors_of(id))
+        if !self.courses.moves_parts() {
+            return self.courses.out_ns(0);
+        }
+        cold_path();
+        self.courses.out_ns(self.ops[id].sectors())
     }
 
     /// Starts plan numbers at `first`. Lower numbers were used without a clock.
@@ -243,7 +243,10 @@ impl Controller {
     }
 
     /// Ends a window of the run. Running operations are counted as if they ended now; they go on.
-    pub fn cut<P: Probe>(&self, now: Nanos, flash: &mut MeteredFlash<P>) {
+    pub fn cut<P: Probe>(&mut self, now: Nanos, flash: &mut MeteredFlash<P>) {
+        if self.cells.is_some() {
+            return self.book_all(now, flash);
+        }
         flash.accounts.book_whole(|class| self.courses.whole(class));
         for die in self.dies.iter().filter(|die| die.running.is_some()) {
             let op = &self.ops[die.running];
@@ -257,16 +260,18 @@ impl Controller {
 
     /// The phases of an operation of this class that waits for nothing.
     pub fn whole(&self, class: OpClass) -> OpTimes {
-        self.courses.whole(class)
+        if self.cells.is_some() { OpTimes::default() } else { self.courses.whole(class) }
     }
 
     /// The operations under way.
     pub fn under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
-        let running = self.dies.iter().filter(|die| die.running.is_some());
-        running.map(|die| {
+        let of_cells = self.cells.is_some();
+        let running = self.dies.iter().filter(move |die| !of_cells && die.running.is_some());
+        let whole_dies = running.map(|die| {
             let op = &self.ops[die.running];
             UnderWay { kind: op.kind, number: op.seq, at: op.at, since: die.started }
-        })
+        });
+        whole_dies.chain(self.under_way_on_cells())
     }
 
     #[inline(always)]

@@ -50,6 +50,24 @@ pub enum Role {
     Read,
     /// The operation is a stand-in of a read.
     StandIn,
+    /// The operation is the first half of a copy within its die: its data does not move out.
+    OnDie,
+    /// The operation stands for a row in the queues of its die.
+    Row,
+    /// The operation is the program of a page, as a member of a row. It is in no queue.
+    Member,
+    /// The same, with data that is on the die.
+    OnDieMember,
+    /// The operation is a read of a page whose row is not on flash yet. It is in no queue.
+    Memory,
+}
+
+impl Role {
+    /// Whether an operation is in a queue when it is ready.
+    #[inline(always)]
+    pub fn is_queued(self) -> bool {
+        (self as u8) < Role::Member as u8
+    }
 }
 
 /// A planned or running operation, in a cache line of its own.

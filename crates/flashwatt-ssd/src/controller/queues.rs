@@ -12,10 +12,17 @@ use crate::nand::phases::OpStage;
 use crate::operation::{Cause, OpKind};
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
 
+/// Operations linked by `next`.
 #[derive(Clone, Copy)]
 pub(super) struct OpList {
     pub head: OpId,
     pub tail: OpId,
+}
+
+impl Default for OpList {
+    fn default() -> Self {
+        OpList { head: OpId::NONE, tail: OpId::NONE }
+    }
 }
 
 /// A die: its running operation and its queues. In cache lines of its own.
@@ -121,6 +128,8 @@ pub(super) struct Channel {
     pub scheduled: bool,
     /// Dies whose choices may be others than at the last look of [`super::many_ways`]. Other drives never look.
     pub stale: u64,
+    /// Dies that may begin something beside what they do ([`super::cells`]).
+    pub beside: u64,
 }
 
 impl Channel {
@@ -132,6 +141,7 @@ impl Channel {
             bus_free_at: 0,
             scheduled: false,
             stale: u64::MAX,
+            beside: 0,
         }
     }
 
@@ -199,6 +209,16 @@ impl Controller {
     /// Adds a new operation to its queue: now if the queue is ordered, else once it is ready.
     #[inline(always)]
     pub(super) fn enqueue_new(&mut self, id: OpId) {
+        if self.cells.is_some() {
+            cold_path();
+            return self.enqueue_on_cells(id);
+        }
+        self.enqueue_plain(id);
+    }
+
+    /// As [`Self::enqueue_new`], on a die that does one thing at a time.
+    #[inline(always)]
+    pub(super) fn enqueue_plain(&mut self, id: OpId) {
         let op = &self.ops[id];
         if op.blockers == 0 || self.is_ordered(op.queue) {
             self.link(id);

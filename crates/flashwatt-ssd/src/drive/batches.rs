@@ -10,7 +10,7 @@ use crate::nand::Geometry;
 use flashwatt_base::units::{EntryId, Lpn, Nanos, RequestId};
 use flashwatt_core::connector::Extent;
 
-/// Batches for each die that may be under way.
+/// Batches for each die that may be under way, for each page of a row.
 const BATCHES_PER_DIE: u32 = 2;
 
 /// The buffer, what waits for it, and what is on its way from it to flash.
@@ -72,7 +72,7 @@ impl Buffered {
         if capacity == 0 {
             return None;
         }
-        let batches = BATCHES_PER_DIE * geometry.dies;
+        let batches = BATCHES_PER_DIE * geometry.dies * geometry.row_pages;
         let lines = if ftl.home(Lpn(0)).is_some() { geometry.dies } else { 1 };
         let threshold = (f64::from(capacity) * settings.destage_fraction).ceil() as u32;
         Some(Buffered {
@@ -128,6 +128,13 @@ impl Buffered {
             || dirty >= self.threshold
             || entry.age < self.forced_before
             || (!self.waiting.is_empty() && makes_room())
+    }
+
+    /// Whether entries that must leave now are still in the buffer, because of the bound on those under way.
+    pub fn more_must_leave(&self) -> bool {
+        let [_, urgent] = self.buffer.dirty();
+        let is_forced = || self.buffer.oldest_dirty().is_some_and(|age| age < self.forced_before);
+        !self.has_no_room() && (urgent > 0 || is_forced())
     }
 
     fn is_nothing_under_way(&self) -> bool {

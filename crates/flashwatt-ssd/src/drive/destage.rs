@@ -130,6 +130,7 @@ impl<P: Probe> Ssd<P> {
         if fua {
             buffer.wait(put.entry, id);
             buffer.hurry(put.entry);
+            self.hurry_rows();
         }
         let active = &mut self.requests[id.idx()];
         active.planned += 1;

@@ -7,7 +7,9 @@ use crate::controller::settings::{BusOrder, Controller};
 use crate::ftl;
 use crate::ftl::{Options, Setup};
 use crate::gc::{self, Gc, GcPolicy};
-use crate::nand::settings::{BlockStripe, Bus, DeviceTable, HostLink, Nand, ProgramOrder, ReadTransfer, Timing};
+use crate::nand::settings::{
+    BlockStripe, Bus, DeviceTable, HostLink, Nand, ProgramOrder, ReadTransfer, RowStripe, Timing,
+};
 use crate::nand::{Geometry, Reserves};
 use crate::wear::{self, Wear};
 use flashwatt_base::settings::{Checker, KeySource, Node};
@@ -48,6 +50,8 @@ pub fn device(shape: Shape) -> DeviceTable {
         block_stripe: BlockStripe::Block,
         reserves: Reserves::default(),
         scale: None,
+        plane_blocks: false,
+        cells: None,
         timing: Timing {
             read_ns: 50_000,
             program_ns: 600_000,
@@ -118,6 +122,12 @@ impl Heeded {
     }
 
     pub fn setup(&self) -> Setup<'_> {
-        Setup { nand: &self.nand, block_stripe: BlockStripe::Block, gc: &self.gc, wear: &self.wear }
+        Setup {
+            nand: &self.nand,
+            block_stripe: BlockStripe::Block,
+            row_stripe: RowStripe::Page,
+            gc: &self.gc,
+            wear: &self.wear,
+        }
     }
 }

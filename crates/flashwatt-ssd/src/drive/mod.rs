@@ -33,6 +33,7 @@ mod link;
 mod partial;
 mod recovery;
 mod requests;
+mod rows;
 mod service;
 mod services;
 pub mod settings;
@@ -130,6 +131,7 @@ impl<P: Probe> Ssd<P> {
         let geometry = Geometry::new(&settings.device, settings.map_unit_bytes());
         let mut controller =
             Controller::new(&settings.controller, &settings.device.timing, settings.gc.preemptible, &geometry);
+        controller.set_dies(&settings.device, settings.controller.read_transfer);
         controller.begin(firmware.plan.next());
         if settings.device.bus.partial_pages {
             firmware.plan.partial_reads = PartialReads::of(&geometry);
@@ -218,6 +220,16 @@ impl<P: Probe> Ssd<P> {
         .collect()
     }
 
+    /// Takes the ends of operations that have not been told one by one: of rows, and of reads that memory serves. Returns whether requests
+    /// have ended.
+    #[inline(never)]
+    fn tell_of_ended(&mut self, cx: &mut Cx) -> bool {
+        while let Some(ended) = self.controller.take_ended(&mut self.firmware, &mut self.flash) {
+            self.op_ended(ended, cx);
+        }
+        !cx.done.is_empty()
+    }
+
     /// Takes the drive apart: its accounts, its firmware and its flash.
     pub fn into_parts(self) -> (SsdAccounts<P>, Firmware, Array) {
         (self.flash.accounts, self.firmware, self.flash.array)
@@ -265,10 +277,10 @@ impl<P: Probe> Device for Ssd<P> {
         if self.controller.is_of_die(event) {
             match self.controller.die_event(cx.agenda, DieId(event), &mut self.firmware, &mut self.flash) {
                 Some(ended) => self.op_ended(ended, cx),
-                None => return false,
+                None => return false, // what a row or a read from memory ends is told at the end of the instant
             }
         } else if seat < self.seats.link_in {
-            self.controller.bus_event(event);
+            self.controller.bus_event(cx.agenda, event, &mut self.firmware, &mut self.flash);
             return false;
         } else if seat == self.seats.idle {
             self.idle();

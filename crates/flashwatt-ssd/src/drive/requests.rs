@@ -110,6 +110,10 @@ impl<P: Probe> Ssd<P> {
         };
         let operations = self.take_plan(id, purpose, cx.now());
         if kind == RequestKind::Write {
+            if self.requests[id.idx()].request.fua {
+                cold_path();
+                self.hurry_rows();
+            }
             self.flash.accounts.written.host_units += u64::from(written);
             let active = &mut self.requests[id.idx()];
             active.planned += written;
@@ -126,6 +130,13 @@ impl<P: Probe> Ssd<P> {
                 self.begin_sending(id, slice::from_ref(extent), 0, cx);
             }
             self.complete_if_done(id, cx);
+        }
+    }
+
+    /// Someone waits for data in rows that wait for pages.
+    pub(super) fn hurry_rows(&mut self) {
+        if let Some(rows) = &mut self.services.rows {
+            rows.hurry();
         }
     }
 

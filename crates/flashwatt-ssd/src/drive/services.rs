@@ -13,6 +13,7 @@ use super::idle::IdleWork;
 use super::recovery::backups::Backups;
 use super::recovery::journal::BufferJournal;
 use super::recovery::log::RecoveryLog;
+use super::rows::RowPadding;
 use super::service::Service;
 use super::settings::Settings;
 use super::{NO_SEAT, Ssd};
@@ -151,6 +152,8 @@ services! {
     recovery_log: RecoveryLog,
     /// Backups of pages that share cells with others, if the drive makes some.
     backups: Backups,
+    /// Rows that wait for pages, if the drive has rows.
+    rows: RowPadding,
 }
 
 impl Services {
@@ -172,6 +175,7 @@ impl<P: Probe> Ssd<P> {
     /// waited or were held back, or the journal has made entries urgent: then there is more to do in this instant.
     #[inline(never)]
     pub(super) fn settle_beside_requests(&mut self, cx: &mut Cx) -> bool {
+        let has_ended = self.services.rows.is_some() && self.tell_of_ended(cx);
         if self.buffer_changed {
             self.settle_buffer(cx);
         }
@@ -182,7 +186,9 @@ impl<P: Probe> Ssd<P> {
             goes_on = Services::settle_again(self, cx);
             self.controller.dispatch(cx.agenda, &mut self.firmware, &mut self.flash); // what they have planned
         }
-        (P::CAN_BE_CUT || self.services.may_complete()) && (!cx.done.is_empty() || self.buffer_changed)
+        let may_have_ended = P::CAN_BE_CUT || self.services.may_complete();
+        let has_ended = has_ended || may_have_ended && (!cx.done.is_empty() || self.buffer_changed);
+        has_ended || self.controller.has_more_ended() // memory may serve what was planned while operations started
     }
 
     /// The time of an event of a service has come.

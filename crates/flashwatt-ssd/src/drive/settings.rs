@@ -8,7 +8,7 @@ use crate::controller::settings::Controller;
 use crate::energy::settings::Energy;
 use crate::ftl;
 use crate::gc::Gc;
-use crate::nand::settings::DeviceTable;
+use crate::nand::settings::{DeviceTable, RowStripe};
 use crate::wear::Wear;
 
 /// The settings of an SSD.
@@ -108,8 +108,9 @@ impl Recovery {
 impl Settings {
     /// The settings that the translation layer heeds besides its own.
     pub fn ftl_setup(&self) -> ftl::Setup<'_> {
-        let DeviceTable { nand, block_stripe, .. } = &self.device;
-        ftl::Setup { nand, block_stripe: *block_stripe, gc: &self.gc, wear: &self.wear }
+        let DeviceTable { nand, block_stripe, cells, .. } = &self.device;
+        let row_stripe = cells.as_ref().map_or(RowStripe::Page, |cells| cells.stripe);
+        ftl::Setup { nand, block_stripe: *block_stripe, row_stripe, gc: &self.gc, wear: &self.wear }
     }
 
     /// Bytes that one map entry of the translation layer covers.

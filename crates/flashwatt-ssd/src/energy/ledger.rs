@@ -66,6 +66,11 @@ impl OpTimes {
 /// A number for each cause (as [`Cause`]).
 pub type PerCause = [u64; Cause::ALL.len()];
 
+/// The share of the `place`th of `pages` that work together for `ns`: the same for each, and what is left over for the first.
+pub const fn share_ns(ns: u64, place: u64, pages: u64) -> u64 {
+    ns / pages + if place == 0 { ns % pages } else { 0 }
+}
+
 /// The ledger of one window of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
@@ -293,5 +298,47 @@ impl Ledger {
 fn add(to: &mut [u64], from: &[u64]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to += from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::{CellMode, PageType};
+
+    #[test]
+    fn the_shares_of_a_row_add_up() {
+        for (ns, pages) in [(0, 1), (7, 1), (11, 4), (12, 4), (1_068_500, 12)] {
+            let shares: Vec<u64> = (0..pages).map(|place| share_ns(ns, place, pages)).collect();
+            assert_eq!(shares.iter().sum::<u64>(), ns);
+            assert!(
+                shares[0] - shares[shares.len() - 1] < pages && shares[1..].iter().all(|&share| share == ns / pages)
+            );
+        }
+    }
+
+    /// Causes and states of drives with options of their own stand in reports where they occurred.
+    #[test]
+    fn what_did_not_occur_is_not_reported() {
+        let mut ledger = Ledger::new(1);
+        assert!(
+            ledger.reports(Cause::Host)
+                && ledger.reports_state(DieState::Read)
+                && !ledger.reports_state(DieState::Idle)
+        );
+        for (cause, state) in [(Cause::Pad, DieState::SlcProgram), (Cause::Fold, DieState::Suspended)] {
+            assert!(!ledger.reports(cause) && !ledger.reports_state(state));
+            ledger.book(state, cause, 5);
+            assert!(ledger.reports(cause) && ledger.reports_state(state));
+        }
+        ledger.book_extra(ExtraState::Program, Cause::Journal, 2);
+        assert!(ledger.reports(Cause::Journal) && !ledger.reports(Cause::Backup));
+        assert_eq!(ledger.active_ns(), 10, "what works beside a die is no die time");
+        let class = OpClass { kind: OpKind::Program, page: PageType::Third, mode: CellMode::Slc };
+        ledger.count(class, Cause::Pad, 3);
+        ledger.count(OpClass::plain(OpKind::Program), Cause::Pad, 4);
+        assert_eq!((ledger.pages(OpKind::Program, Cause::Pad), ledger.programs()), (7, 7), "of all types and modes");
+        let twice = ledger.plus(&ledger);
+        assert_eq!((twice.active_ns(), twice.extra_state_ns(ExtraState::Program), twice.programs()), (20, 4, 14));
     }
 }

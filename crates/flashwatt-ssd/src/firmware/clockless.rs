@@ -7,7 +7,7 @@ use crate::firmware::Firmware;
 use crate::ftl::{Plan, PlannedOp};
 use crate::nand::{Array, DieSet, Geometry};
 use crate::operation::OpKind;
-use flashwatt_base::units::{DieId, Lpn, Ppn};
+use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::{Extent, Request, RequestKind, Upcoming};
 
 /// An observer of the plans and operations of a drive without a clock.
@@ -132,6 +132,31 @@ impl<'a, T: Tally> Clockless<'a, T> {
             }
         }
         Ok(())
+    }
+
+    /// Skips the rest of each row that has begun: a drive whose rows are programmed at once begins with whole ones. Where a collection
+    /// needs the pages of a row, it goes on until it does not.
+    pub fn end_rows(&mut self) {
+        if self.geometry.row_pages == 1 {
+            return;
+        }
+        while let Some(block) = self.open_row() {
+            self.firmware.pad(block, self.array);
+            if self.firmware.plan.ops().is_empty() {
+                self.firmware.background(self.geometry.die_of_block(block), self.array);
+                assert!(
+                    !self.firmware.plan.ops().is_empty(),
+                    "a row that nothing ends; this is a fault of the simulator"
+                );
+            }
+            self.carry_out();
+        }
+    }
+
+    /// A block that ends within a row.
+    fn open_row(&self) -> Option<BlockId> {
+        let is_open = |&block: &BlockId| !self.array.planned_pages(block).is_multiple_of(self.geometry.row_pages);
+        (0..self.geometry.blocks).map(BlockId).find(is_open)
     }
 
     /// Does the background work of all dies, in their order. Returns whether there was any.

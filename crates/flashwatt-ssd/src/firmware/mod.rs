@@ -106,6 +106,13 @@ impl Firmware {
         self.ftl.background(die, &mut cx, &mut self.plan);
     }
 
+    /// Plans pages without data for the rest of the row that a block has open.
+    pub fn pad(&mut self, block: BlockId, array: &Array) {
+        self.plan.clear();
+        let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
+        self.ftl.pad(block, &mut cx, &mut self.plan);
+    }
+
     /// Plans the next piece of the work for an idle drive.
     pub fn idle_work(&mut self, array: &Array) {
         self.plan.clear();

@@ -124,6 +124,12 @@ pub trait Ftl: Send {
     /// which may lie on other dies. An empty plan says that no step is possible now.
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan);
 
+    /// Plans programs of pages without data ([`Cause::Pad`]) for the rest of the row that a block has open, and skips these pages. For a
+    /// layer that writes row by row ([`Scheme::HAS_ROWS`]). The plan stays empty while a collection needs these pages for its copies.
+    fn pad(&mut self, _block: BlockId, _cx: &mut Context, _plan: &mut Plan) {
+        unreachable!("a layer without rows");
+    }
+
     /// The pace of the layer's work that waits until the drive is idle; none if it has no such work.
     fn idle_pace(&self) -> Option<IdlePace> {
         None

@@ -14,7 +14,7 @@ use super::Ftl;
 use crate::gc::Gc;
 use crate::models::mapping_memory::Tables;
 use crate::nand::Geometry;
-use crate::nand::settings::{BlockStripe, Nand};
+use crate::nand::settings::{BlockStripe, Nand, RowStripe};
 use crate::wear::Wear;
 use flashwatt_base::settings::Checker;
 
@@ -31,6 +31,9 @@ pub trait Scheme: Ftl + Sized + 'static {
 
     /// Whether a drive can start with a place for every page and nothing written ([`Ftl::fill_mapped`]).
     const STARTS_MAPPED: bool = false;
+
+    /// Whether it writes row by row ([`Ftl::pad`]): a layer that maps pages does.
+    const HAS_ROWS: bool = false;
 
     /// Blocks of each die for that: a layer that gives a page its place with the write reads other pages there.
     const BEFORE_BLOCKS: u32 = 0;
@@ -98,6 +101,8 @@ pub struct Setup<'a> {
     pub nand: &'a Nand,
     /// How layers that map blocks lay logical pages out over the dies.
     pub block_stripe: BlockStripe,
+    /// How pages of the host are dealt out to the dies.
+    pub row_stripe: RowStripe,
     /// Garbage collection.
     pub gc: &'a Gc,
     /// Wear levelling.
@@ -113,6 +118,8 @@ pub struct DriveSize {
     pub die_blocks: u128,
     /// Pages in a block.
     pub pages_per_block: u128,
+    /// Pages that are programmed at once.
+    pub row_pages: u128,
     /// Map units in a page.
     pub units_per_page: u128,
     /// Pages that the host can address.
@@ -124,6 +131,12 @@ pub struct DriveSize {
 }
 
 impl DriveSize {
+    /// Pages that the rest of a row may take from each block without data. Collection that pads a row after each victim gains nothing by
+    /// one with fewer pages without data than a row; so many spare pages make sure that there is a better one.
+    pub fn padded_pages(&self) -> u128 {
+        self.dies * self.die_blocks * (self.row_pages - 1)
+    }
+
     /// Pages without data when collection chooses a victim and keeps up with the host: with a low watermark of n blocks a die has
     /// n - 1 erased blocks and the one that the host has just opened. If collection fills a block of its own, half of that is free
     /// on average.
@@ -227,6 +240,13 @@ macro_rules! schemes {
             pub fn stripes_pages(&self) -> bool {
                 match self {
                     $(Settings::$variant(_) => <$module::$scheme as Scheme>::STRIPES_PAGES),+
+                }
+            }
+
+            /// Whether it writes row by row.
+            pub fn has_rows(&self) -> bool {
+                match self {
+                    $(Settings::$variant(_) => <$module::$scheme as Scheme>::HAS_ROWS),+
                 }
             }
 

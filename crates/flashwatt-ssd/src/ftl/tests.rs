@@ -24,6 +24,7 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
         dies: 3,
         die_blocks: 8,
         pages_per_block: 4,
+        row_pages: 1,
         units_per_page: 1,
         logical_pages: 84,
         low_watermark_blocks: 3,
@@ -84,7 +85,7 @@ fn steady_start(policy: &'static Policy) -> (Steady, Vec<Option<flashwatt_base::
     let geometry = Geometry::new(&device, PAGE_BYTES);
     let mut array = Array::new(geometry.clone(), device.nand.program_order);
     let Firmware { mut ftl, mut blocks, mut rng, .. } = Firmware::new(&ftl("page"), &heeded.setup(), 1, &geometry);
-    let pace = Pace::new(&device.timing, &device.nand, &device.host_link, ReadTransfer::OnBus);
+    let pace = Pace::new(&device, ReadTransfer::OnBus);
     let given = ftl.fill_steady(&mut blocks, &mut array, &mut rng, pace, &mut Watch::new(&mut |_| true));
     let pages = (0..geometry.logical_units).map(|lpn| ftl.lookup(Lpn(lpn))).collect();
     (given.expect("nobody ends it"), pages, rng.bits())

@@ -287,6 +287,17 @@ impl Array {
         info.frontier = info.frontier.max(at.page as u16 + 1);
     }
 
+    /// The program of a row starts: of so many pages from this one on. All of them must be planned.
+    pub fn start_row(&self, first: FlashAddress, pages: u32) {
+        let of = &self.blocks[first.block.idx()];
+        if !first.page.is_multiple_of(pages) || first.page + pages > u32::from(of.planned) {
+            violation("a program of a part of a row", first);
+        }
+        if first.page < u32::from(of.frontier) {
+            violation("a row out of order", first);
+        }
+    }
+
     /// A program ends. Returns true if the block is now fully programmed.
     #[inline(always)]
     pub fn end_program(&mut self, at: FlashAddress) -> bool {

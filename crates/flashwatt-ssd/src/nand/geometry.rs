@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::reserve::Reserves;
 use super::settings::DeviceTable;
-use crate::operation::{OpClass, OpKind};
+use crate::operation::{OpClass, OpKind, PageType};
 use flashwatt_base::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::{Extent, Request};
 
@@ -24,8 +24,14 @@ pub struct Geometry {
     pub blocks_per_die: u32,
     /// Erase blocks in the drive.
     pub blocks: u32,
-    /// Pages in an erase block.
+    /// Pages in an erase block, on all the planes that it spans.
     pub pages_per_block: u32,
+    /// Planes that a block spans. Consecutive pages of a row lie on different ones.
+    pub planes: u32,
+    /// Bits of a cell.
+    pub bits: u32,
+    /// Pages that are programmed at once: `planes` · `bits`. A block has a whole number of such rows.
+    pub row_pages: u32,
     /// Map units in a page.
     pub units_per_page: u32,
     /// Map units in an erase block.
@@ -50,15 +56,18 @@ impl Geometry {
     pub fn new(device: &DeviceTable, unit_bytes: u32) -> Self {
         let units_per_page = device.page_bytes / unit_bytes;
         let dies = device.channels * device.ways;
-        let blocks_per_die = device.planes * device.blocks_per_plane;
-        let units_per_block = device.pages_per_block * units_per_page;
+        let blocks_per_die = device.die_blocks();
+        let units_per_block = device.block_pages() * units_per_page;
         Geometry {
             channels: device.channels,
             ways: device.ways,
             dies,
             blocks_per_die,
             blocks: blocks_per_die * dies,
-            pages_per_block: device.pages_per_block,
+            pages_per_block: device.block_pages(),
+            planes: device.block_planes(),
+            bits: device.cell_bits(),
+            row_pages: device.row_pages(),
             units_per_page,
             units_per_block,
             unit_bytes,
@@ -185,6 +194,29 @@ impl Geometry {
     #[inline(always)]
     pub fn die_at(&self, channel: ChannelId, way: u32) -> DieId {
         DieId(way * self.channels + channel.0)
+    }
+
+    /// The class of a kind of operation on a page.
+    pub fn class(&self, at: FlashAddress, kind: OpKind) -> OpClass {
+        match kind {
+            OpKind::Erase => OpClass::plain(kind),
+            _ => OpClass { page: PageType::ALL[self.type_of(at.page) as usize], ..OpClass::plain(kind) },
+        }
+    }
+
+    /// The plane of a page, by its number in its block.
+    pub fn plane_of(&self, page: u32) -> u32 {
+        page % self.planes
+    }
+
+    /// The type of a page, by its number in its block: 0 for the lower page of its cells.
+    pub fn type_of(&self, page: u32) -> u32 {
+        page % self.row_pages / self.planes
+    }
+
+    /// The number of pages, rounded up to whole rows.
+    pub fn whole_rows(&self, pages: u32) -> u32 {
+        pages.div_ceil(self.row_pages) * self.row_pages
     }
 
     /// The blocks of a die.

@@ -1,7 +1,7 @@
 //! The pace of a drive under endless writes, for start states: how long operations keep a die busy, and how many requests there are
 //! at a time.
 
-use super::settings::{HostLink, Nand, ReadTransfer, Timing};
+use super::settings::{DeviceTable, ReadTransfer, Timing};
 use crate::operation::OpKind;
 use flashwatt_base::units::Nanos;
 
@@ -20,10 +20,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of a drive with these settings. Buses are taken to be free.
-    pub fn new(timing: &Timing, nand: &Nand, link: &HostLink, read_transfer: ReadTransfer) -> Self {
+    /// The pace of a drive with these settings. Buses are taken to be free. Of a row that is programmed at once each page takes its share.
+    pub fn new(device: &DeviceTable, read_transfer: ReadTransfer) -> Self {
+        let (timing, nand, link) = (&device.timing, &device.nand, &device.host_link);
         let Timing { command_ns, page_transfer_ns, .. } = *timing;
         let program_ns = timing.program_upper_ns.map_or(timing.program_ns, |upper| (timing.program_ns + upper) / 2);
+        let program_ns = program_ns.div_ceil(Nanos::from(device.row_pages()));
         let out_ns = read_transfer.ns(timing);
         let (read, program) = (command_ns + timing.read_ns, command_ns + program_ns);
         Pace {

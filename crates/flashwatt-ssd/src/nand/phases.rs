@@ -22,6 +22,8 @@ pub enum OpStage {
     DataWait,
     /// Data moves out.
     Out,
+    /// The die does more than one thing at a time: what it does is known elsewhere.
+    Apart,
 }
 
 /// The course of operations of one class.
@@ -54,10 +56,17 @@ pub struct Course {
     pub event: EventKind,
 }
 
-/// The courses of all classes.
+impl Course {
+    /// The course of a read of a part of its page, whose data is accounted for by itself.
+    pub fn of_part(&self) -> Self {
+        Course { moves_data: false, crosses_bus: false, ..*self }
+    }
+}
+
+/// The courses of all kinds of operations, on dies that do one thing at a time.
 #[derive(Clone, Debug)]
 pub struct Courses {
-    of: [Course; OpClass::COUNT],
+    of: [Course; OpKind::ALL.len()],
     /// How long the data of a read of a whole page holds the bus.
     out_ns: Nanos,
     /// Sectors of a page; 0 if every read moves its whole page.
@@ -67,7 +76,7 @@ pub struct Courses {
 impl Courses {
     /// As a device's timing and its controller have them.
     pub fn new(timing: &Timing, read_transfer: ReadTransfer) -> Self {
-        let of = std::array::from_fn(|index| course(OpClass::at(index), timing, read_transfer));
+        let of = OpKind::ALL.map(|kind| course(OpClass::plain(kind), timing, read_transfer));
         Courses { of, out_ns: read_transfer.ns(timing), page_sectors: 0 }
     }
 
@@ -91,10 +100,10 @@ impl Courses {
         }
     }
 
-    /// The course of a class.
+    /// The course of a class: of its kind, since such a drive has pages of one type and blocks in one mode.
     #[inline(always)]
     pub fn of(&self, class: OpClass) -> &Course {
-        &self.of[class.index()]
+        &self.of[class.kind as usize]
     }
 
     /// The longest time from anything that happens to an event that it sets.
@@ -104,6 +113,7 @@ impl Courses {
     }
 
     /// The phases of an operation from its start to its end. `out_ns`: how long its data holds the bus, if it is a read.
+    #[inline]
     pub fn times(&self, class: OpClass, start: Nanos, end: Nanos, out_ns: Nanos) -> OpTimes {
         let course = self.of(class);
         let (array_start, array_end) = (start + course.array_start_ns, start + course.array_end_ns);
@@ -132,7 +142,7 @@ impl Courses {
         let out_start = match stage {
             OpStage::DataWait => now,
             OpStage::Out => bus_free_at - out_ns,
-            OpStage::Idle | OpStage::Array | OpStage::Reading => array_end,
+            OpStage::Idle | OpStage::Array | OpStage::Reading | OpStage::Apart => array_end,
         };
         let until_now = |t: Nanos| t.min(now);
         OpTimes {

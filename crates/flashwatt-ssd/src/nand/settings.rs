@@ -43,6 +43,13 @@ pub struct DeviceTable {
     /// Its share of the drive that was configured, if that was scaled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
+    /// Whether a block spans the planes of its die. `pages_per_block` then is that of one plane, and `blocks_per_plane` the number of
+    /// such blocks in a die.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub plane_blocks: bool,
+    /// The cells, if they are programmed row by row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Cells>,
     /// Timing.
     pub timing: Timing,
     /// What goes over the buses of the flash.
@@ -55,6 +62,130 @@ pub struct DeviceTable {
     pub firmware: Option<FirmwareTime>,
     /// Rules of the NAND.
     pub nand: Nand,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_zero(ns: &Nanos) -> bool {
+    *ns == 0
+}
+
+impl DeviceTable {
+    /// Planes that a block spans.
+    pub fn block_planes(&self) -> u32 {
+        if self.plane_blocks { self.planes } else { 1 }
+    }
+
+    /// Erase blocks in a die.
+    pub fn die_blocks(&self) -> u32 {
+        if self.plane_blocks { self.blocks_per_plane } else { self.planes * self.blocks_per_plane }
+    }
+
+    /// Pages in a block of the translation layer: on all the planes that it spans.
+    pub fn block_pages(&self) -> u32 {
+        self.block_planes() * self.pages_per_block
+    }
+
+    /// Bits of a cell.
+    pub fn cell_bits(&self) -> u32 {
+        self.cells.as_ref().map_or(1, |cells| cells.bits)
+    }
+
+    /// Whether dies do more than one thing at a time, or to more than one page.
+    pub fn has_cells(&self) -> bool {
+        self.row_pages() > 1 || !self.bus.is_plain()
+    }
+
+    /// Pages that are programmed at once: those of a row of cells, on all the planes that a block spans.
+    pub fn row_pages(&self) -> u32 {
+        self.block_planes() * self.cell_bits()
+    }
+}
+
+/// `[device.cells]`: cells of several bits, whose pages are programmed together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cells {
+    /// Bits of a cell, 1 to [`Cells::BITS_MAX`].
+    pub bits: u32,
+    /// tR of each type of page, from the lower one on.
+    pub read_ns: Vec<Nanos>,
+    /// Array time of the program of a row: all its pages, on all the planes that a block spans.
+    pub program_ns: Nanos,
+    /// Time after its last page came after which a row that is not whole is padded.
+    pub pad_after_ns: Nanos,
+    /// How pages of the host are dealt out to the dies.
+    pub stripe: RowStripe,
+}
+
+impl Cells {
+    /// The largest number of bits of a cell.
+    pub const BITS_MAX: u32 = 4;
+}
+
+/// How pages of the host are dealt out to the dies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowStripe {
+    /// Page by page: each die in turn gets one. All dies have a row open.
+    #[default]
+    Page,
+    /// Row by row: a die gets the pages of a row before the next die gets some.
+    Row,
+}
+
+/// `[device.bus]`: what goes over the bus of a die, and what the die does meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Bus {
+    /// Whether a read moves only what is wanted of its page.
+    #[serde(skip_serializing_if = "is_false")]
+    pub partial_pages: bool,
+    /// In which units, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial_unit: Option<PartialUnit>,
+    /// Whether the array reads the next pages while data of a read moves out.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cache_read: bool,
+    /// Whether the pages of a row move in while the array programs the row before it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cache_program: bool,
+    /// Time from the end of an array operation to the start of one that has waited for it behind such a transfer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_busy_ns: Nanos,
+    /// Which reads of a die are one operation of its array.
+    #[serde(skip_serializing_if = "JointReads::is_none")]
+    pub joint_reads: JointReads,
+}
+
+impl Bus {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a die does nothing beside a transfer, and one read at a time.
+    pub fn is_plain(&self) -> bool {
+        !self.cache_read && !self.cache_program && self.joint_reads == JointReads::None
+    }
+}
+
+/// Which reads of a die are one operation of its array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JointReads {
+    /// Each is one by itself.
+    #[default]
+    None,
+    /// Reads of one row's pages of one type, each on another plane.
+    SameRow,
+    /// Reads of any pages, each on another plane.
+    Any,
+}
+
+impl JointReads {
+    fn is_none(&self) -> bool {
+        *self == JointReads::None
+    }
 }
 
 /// How layers that map blocks lay logical pages out over the dies.
@@ -117,23 +248,6 @@ impl ReadTransfer {
             ReadTransfer::OnBus => timing.page_transfer_ns,
             ReadTransfer::Free => 0,
         }
-    }
-}
-
-/// What goes over the buses of the flash.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Bus {
-    /// Whether a read moves only what is wanted of its page.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub partial_pages: bool,
-    /// In which units, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub partial_unit: Option<PartialUnit>,
-}
-
-impl Bus {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 }
 

@@ -449,9 +449,9 @@ impl<P: Probe> SsdAccounts<P> {
         interface_ns(self.interface_ns_per_byte, bytes)
     }
 
-    /// A die starts an operation with these phases. Its array works until `array_end`. `sectors`: those that it moves of a page, 0 for all.
+    /// A die starts an operation with these phases. Its array works until `array_end`.
     #[inline(always)]
-    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course, array_end: Nanos, sectors: u32) {
+    pub fn op_started(&mut self, now: Nanos, cause: Cause, course: &Course, array_end: Nanos) {
         debug_assert_eq!(now, self.now());
         self.busy_dies += 1;
         self.array_times.add(now + course.array_start_ns, array_end);
@@ -468,34 +468,36 @@ impl<P: Probe> SsdAccounts<P> {
             self.meter.change(DieState::Idle.id(), course.array.id());
         }
         if matches!(cause, Cause::Host | Cause::Journal) && course.moves_data {
-            self.dram(now, self.data_ns(sectors));
+            self.dram(now, self.page_data_ns);
         }
         if self.bus_page_ns > 0 {
             cold_path();
-            self.page_crosses(now, course.crosses_bus, sectors);
+            self.page_crosses(now, course.crosses_bus);
         }
     }
 
-    /// Time of DRAM, in ns, for the data of a page, or of so many sectors of one.
-    #[inline(always)]
-    fn data_ns(&self, sectors: u32) -> Nanos {
-        if sectors == 0 {
-            return self.page_data_ns;
-        }
-        cold_path();
-        part_ns(self.page_data_ns, sectors, (self.page_bytes / SECTOR_BYTES) as u32)
-    }
-
-    /// Charges the host interface for what an operation that starts moves over the flash bus, if it does.
+    /// Charges the host interface for the page of an operation that starts, if one crosses the flash bus.
     #[inline(never)]
-    fn page_crosses(&mut self, now: Nanos, crosses_bus: bool, sectors: u32) {
+    fn page_crosses(&mut self, now: Nanos, crosses_bus: bool) {
         if crosses_bus {
-            let ns = match sectors {
-                0 => self.bus_page_ns,
-                _ => interface_ns(self.bus_ns_per_byte, u64::from(sectors) * SECTOR_BYTES),
-            };
-            self.ledger.host_interface_ns += ns;
-            self.meter.work(LINK, now, ns);
+            self.charge_bus(now, self.bus_page_ns);
+        }
+    }
+
+    fn charge_bus(&mut self, now: Nanos, ns: Nanos) {
+        self.ledger.host_interface_ns += ns;
+        self.meter.work(LINK, now, ns);
+    }
+
+    /// A die starts a read that moves so many sectors of its page: charges DRAM and the host interface for these, as
+    /// [`Self::op_started`] does for a page.
+    #[cold]
+    pub fn part_started(&mut self, now: Nanos, cause: Cause, sectors: u32) {
+        if cause == Cause::Host {
+            self.dram(now, part_ns(self.page_data_ns, sectors, (self.page_bytes / SECTOR_BYTES) as u32));
+        }
+        if self.bus_page_ns > 0 {
+            self.charge_bus(now, interface_ns(self.bus_ns_per_byte, u64::from(sectors) * SECTOR_BYTES));
         }
     }
 
@@ -561,11 +563,23 @@ impl<P: Probe> SsdAccounts<P> {
     /// The page of an operation begins its way, or so many `sectors` of it (0 for all): that of the host or of the journal passes DRAM,
     /// and what crosses the flash bus may be charged on the host interface.
     pub fn page_moves(&mut self, now: Nanos, cause: Cause, crosses_bus: bool, sectors: u32) {
+        if sectors > 0 {
+            return self.part_started(now, cause, sectors);
+        }
         if matches!(cause, Cause::Host | Cause::Journal) {
-            self.dram(now, self.data_ns(sectors));
+            self.dram(now, self.page_data_ns);
         }
         if self.bus_page_ns > 0 {
-            self.page_crosses(now, crosses_bus, sectors);
+            self.page_crosses(now, crosses_bus);
+        }
+    }
+
+    /// A page, or so many sectors of it (0 for all), is read from the controller's memory.
+    pub fn page_from_memory(&mut self, now: Nanos, cause: Cause, sectors: u32) {
+        let page_sectors = (self.page_bytes / SECTOR_BYTES) as u32;
+        if cause == Cause::Host {
+            let sectors = if sectors == 0 { page_sectors } else { sectors };
+            self.dram(now, part_ns(self.page_data_ns, sectors, page_sectors));
         }
     }
 

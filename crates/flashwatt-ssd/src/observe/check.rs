@@ -6,6 +6,7 @@
 //! thus knows the version at each address, and checks that
 //!
 //! - a read finds, when it ends, the version that was current when it was planned: read your writes;
+//! - a read of a part of a page moves at least a sector of each unit that the host reads, and each unit that is copied;
 //! - a copy is made of the valid data, of which there is one address for each logical unit, and goes where the map says;
 //! - a write of a part of a unit reads the rest first, and a read from the write buffer finds what was written last;
 //! - no erase destroys a version that the map points to, or the newest one that is on flash while its successor is not;
@@ -161,6 +162,7 @@ impl Shadow {
     /// A plan of reads: it must read each page that holds one of the units.
     fn expect_reads(&mut self, runs: &[Extent], ops: &[PlannedOp]) {
         let lpns = runs.iter().flat_map(|run| run.first.0..run.first.0 + run.pages).map(Lpn);
+        let mut from = 0; // a page is read again where another one lies between two of its units
         for lpn in lpns {
             let unit = self.units[lpn.idx()];
             let in_buffer = self.newest.get(&lpn).map(|id| &self.entries[id]);
@@ -172,10 +174,11 @@ impl Shadow {
             require(version == unit.version || in_buffer.is_some(), || {
                 format!("a stale version of unit {lpn} is read")
             });
-            let reads = |op: &PlannedOp| op.kind == OpKind::Read && self.page(op.ppn) == self.page(ppn);
-            let Some(at) = ops.iter().position(reads) else {
+            let reads = |&at: &usize| ops[at].kind == OpKind::Read && self.page(ops[at].ppn) == self.page(ppn);
+            let Some(at) = (from..ops.len()).chain(0..from).find(reads) else {
                 breach(&format!("no operation reads unit {lpn} at address {ppn}"));
             };
+            from = at;
             self.expect(at, ppn, Version { lpn, version });
         }
     }
@@ -252,6 +255,9 @@ impl Shadow {
 
     fn read_ended(&self, op: &OpFacts, expected: &[(Ppn, Version)]) {
         let at = if op.kind == OpKind::Copyback { op.other } else { op.at };
+        let unit_bytes = if op.cause == Cause::Host { SECTOR_BYTES } else { u64::from(self.geometry.unit_bytes) };
+        let moves_enough = op.part_bytes().is_none_or(|bytes| bytes >= expected.len() as u64 * unit_bytes);
+        require(moves_enough, || format!("operation {} moves a part of what its plan needs of the page", op.seq));
         for &(ppn, data) in expected {
             require(self.geometry.place(ppn) == at, || format!("operation {} reads another page than planned", op.seq));
             let found = self.flash[ppn.idx()];
@@ -415,6 +421,14 @@ impl Probe for Shadow {
         let is_there = pending.writes.iter().all(|&(ppn, _)| self.geometry.place(ppn) == op.at);
         require(is_there, || format!("operation {} programs another page than was planned", op.seq));
         self.program_ended(&pending.writes);
+    }
+
+    fn read_from_memory(&mut self, op: &OpFacts) {
+        let Some(pending) = self.pending.remove(&op.seq) else { return };
+        for read in &pending.reads {
+            let is_on_its_way = self.pending.values().any(|other| other.writes.contains(read));
+            require(is_on_its_way, || format!("operation {} is served with what no row has", op.seq));
+        }
     }
 
     fn buffer(&mut self, _now: Nanos, event: &BufferEvent) {

@@ -9,7 +9,7 @@ use crate::cache::write_buffer::Bytes;
 use crate::energy::ledger::OpTimes;
 use crate::firmware::Firmware;
 use crate::nand::{Array, FlashAddress};
-use crate::operation::{Cause, OpKind};
+use crate::operation::{Cause, CellMode, OpKind, PageType};
 use crate::recovery::journal::JournalRecord;
 use crate::recovery::log::LogPage;
 use flashwatt_base::units::{BlockId, EntryId, Lpn, Nanos, Ppn, RequestId, SECTOR_BYTES};
@@ -57,6 +57,26 @@ pub struct OpRecord<'a> {
     pub op: OpFacts,
     /// The times of its phases.
     pub times: &'a OpTimes,
+    /// What only a drive with rows and cells knows of it; none of other drives.
+    pub cells: Option<CellFacts<'a>>,
+}
+
+/// A flash operation on a drive with rows and cells. A row of pages that are programmed together, and pages that are read together, have a
+/// record for each page: [`OpRecord::times`] has the array's times of all of them, and the bus's times of this page.
+#[derive(Clone, Copy, Debug)]
+pub struct CellFacts<'a> {
+    /// The bus has taken the command, and the page's data for a program. The array may begin later.
+    pub in_end: Nanos,
+    /// Pages of the row, or of the joint read; 1 of an operation alone.
+    pub row_pages: u32,
+    /// Planes at work.
+    pub planes: u32,
+    /// The type of the page.
+    pub page: PageType,
+    /// The mode of its block.
+    pub mode: CellMode,
+    /// The stretches of array time in which the operation was suspended and the array did not work for it: start and end.
+    pub suspensions: &'a [(Nanos, Nanos)],
 }
 
 /// A request that has completed.
@@ -140,6 +160,9 @@ pub trait Probe {
     #[inline(always)]
     fn op_ended(&mut self, _record: &OpRecord) {}
 
+    /// A read has ended that the controller's memory has served: its page is in a row that is not on flash yet.
+    fn read_from_memory(&mut self, _op: &OpFacts) {}
+
     /// A request has completed.
     #[inline(always)]
     fn request_ended(&mut self, _record: &RequestRecord) {}
@@ -210,6 +233,12 @@ impl<P: Probe> Probe for Option<P> {
         }
     }
 
+    fn read_from_memory(&mut self, op: &OpFacts) {
+        if let Some(probe) = self {
+            probe.read_from_memory(op);
+        }
+    }
+
     #[inline(always)]
     fn request_ended(&mut self, record: &RequestRecord) {
         if let Some(probe) = self {
@@ -277,6 +306,11 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.1.op_ended(record);
     }
 
+    fn read_from_memory(&mut self, op: &OpFacts) {
+        self.0.read_from_memory(op);
+        self.1.read_from_memory(op);
+    }
+
     #[inline(always)]
     fn request_ended(&mut self, record: &RequestRecord) {
         self.0.request_ended(record);
@@ -316,8 +350,19 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
 /// `buffer`, `bytes` of a write into the write buffer (`cause` `write`) or of a read from it (`read`): they pass DRAM, whose
 /// rule `per_op` asks for ⌈bytes · page_data_ns / page_bytes⌉ for each such line. The programs that take entries to flash are
 /// operations like any other, and their data passes DRAM once more.
+///
+/// The log of a drive with rows and cells has six more columns: `in_end_ns`, `row_pages`, `planes`, `page_type` (`first`, `second`, …),
+/// `mode` (`native` or `slc`) and `suspensions`. There is a line for each page of a row that is programmed at once, and of pages that are
+/// read together, with their number as `row_pages`; lines of one row follow one another. The bus moves command and data of a line from
+/// `start_ns` to `in_end_ns`, and from `out_start_ns` to `end_ns` out; lines with one command for all have the same two times of it. The
+/// array works for all of these pages from `array_start_ns` to `array_end_ns`, the same in each of their lines, on the planes that
+/// `planes` counts. In the stretches `suspensions` of that time (`FROM-UNTIL` in ns, with `;` between them) it does not. A program is under
+/// way from `start_ns` to `in_end_ns` and from `array_start_ns` to `end_ns`: between two pages of a row that move in, the die is idle, or
+/// does something else. Any other line is under way from `start_ns` to `end_ns`. What the die does in that time and in none of the stretches
+/// of bus and array is waiting. An operation alone has a `row_pages` of 1.
 pub struct OpLog<W: Write> {
     out: W,
+    has_cells: bool,
     error: Option<std::io::Error>,
 }
 
@@ -325,18 +370,33 @@ pub struct OpLog<W: Write> {
 const HEADER: &str =
     "record,cause,die,block,page,start_ns,array_start_ns,array_end_ns,out_start_ns,end_ns,map_accesses,bytes";
 
+/// What follows it in the log of a drive with rows and cells.
+const CELL_HEADER: &str = ",in_end_ns,row_pages,planes,page_type,mode,suspensions";
+
 /// Whether a file is an operation log, by its line of column names.
 pub fn is_op_log(path: &Path) -> bool {
-    let mut begin = [0; HEADER.len() + 1];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin[..HEADER.len()] == *HEADER.as_bytes() && begin[HEADER.len()] == b'\n'
+    let mut begin = String::new();
+    let most = (HEADER.len() + CELL_HEADER.len() + 1) as u64;
+    let read = File::open(path).and_then(|file| file.take(most).read_to_string(&mut begin));
+    let line = begin.split_once('\n').and_then(|(line, _)| line.strip_prefix(HEADER));
+    read.is_ok() && line.is_some_and(|more| more.is_empty() || more == CELL_HEADER)
 }
 
 impl<W: Write> OpLog<W> {
     /// A log written to `out`.
     pub fn new(out: W) -> Self {
-        let mut log = OpLog { out, error: None };
-        log.line(format_args!("{HEADER}"));
+        Self::begin(out, false)
+    }
+
+    /// The log of a drive with rows and cells, written to `out`.
+    pub fn with_cells(out: W) -> Self {
+        Self::begin(out, true)
+    }
+
+    fn begin(out: W, has_cells: bool) -> Self {
+        let mut log = OpLog { out, has_cells, error: None };
+        let more = if has_cells { CELL_HEADER } else { "" };
+        log.write(format_args!("{HEADER}{more}\n"));
         log
     }
 
@@ -345,12 +405,31 @@ impl<W: Write> OpLog<W> {
         self.error.take()
     }
 
+    /// Writes the line of a record that is no operation.
     fn line(&mut self, line: std::fmt::Arguments) {
+        self.write(format_args!("{line}{}\n", if self.has_cells { ",,,,,," } else { "" }));
+    }
+
+    fn write(&mut self, text: std::fmt::Arguments) {
         if self.error.is_none()
-            && let Err(error) = writeln!(self.out, "{line}")
+            && let Err(error) = self.out.write_fmt(text)
         {
             self.error = Some(error);
         }
+    }
+
+    /// Ends the line of an operation. A drive with rows and cells knows its facts of each.
+    fn end_op(&mut self, cells: Option<CellFacts>) {
+        if let Some(CellFacts { in_end, row_pages, planes, page, mode, suspensions }) = cells.filter(|_| self.has_cells)
+        {
+            self.write(format_args!(",{in_end},{row_pages},{planes},{},{},", page.name(), mode.name()));
+            for (at, (from, until)) in suspensions.iter().enumerate() {
+                self.write(format_args!("{}{from}-{until}", if at > 0 { ";" } else { "" }));
+            }
+        } else if self.has_cells {
+            self.write(format_args!(",,,,,,"));
+        }
+        self.write(format_args!("\n"));
     }
 }
 
@@ -365,7 +444,7 @@ impl<W: Write> Probe for OpLog<W> {
             OpKind::Program | OpKind::Erase | OpKind::SpareRead => (t.end, t.end),
         };
         let bytes = op.part_bytes().map(|bytes| bytes.to_string()).unwrap_or_default();
-        self.line(format_args!(
+        self.write(format_args!(
             "{},{},{},{},{},{},{},{},{},{},,{bytes}",
             op.kind.name(),
             op.cause.name(),
@@ -378,6 +457,7 @@ impl<W: Write> Probe for OpLog<W> {
             out_start,
             t.end
         ));
+        self.end_op(record.cells);
     }
 
     fn request_ended(&mut self, r: &RequestRecord) {

@@ -24,8 +24,12 @@ const UNITS_MAX: u128 = (1 << 32) - 3;
 pub(super) struct FlashShape {
     pub channels: u32,
     pub ways: u32,
+    /// Blocks side by side in a die: its planes, or 1 if a block spans them.
     pub planes: u32,
+    /// Pages in a block, on all the planes that it spans.
     pub pages_per_block: u32,
+    /// Pages that are programmed at once.
+    pub row_pages: u32,
     pub page_bytes: u32,
     pub map_unit_bytes: u32,
 }
@@ -175,6 +179,7 @@ impl Needs<'_> {
             dies: u128::from(geometry.dies()),
             die_blocks,
             pages_per_block: u128::from(geometry.pages_per_block),
+            row_pages: u128::from(geometry.row_pages),
             units_per_page: u128::from(geometry.units_per_page()),
             logical_pages,
             low_watermark_blocks: self.watermarks.low(u64::try_from(die_blocks).unwrap_or(u64::MAX)),
@@ -398,8 +403,15 @@ mod tests {
     use flashwatt_ssd::ftl::schemes::page;
     use proptest::prelude::*;
 
-    const GEOMETRY: FlashShape =
-        FlashShape { channels: 2, ways: 2, planes: 1, pages_per_block: 10, page_bytes: 4096, map_unit_bytes: 4096 };
+    const GEOMETRY: FlashShape = FlashShape {
+        channels: 2,
+        ways: 2,
+        planes: 1,
+        pages_per_block: 10,
+        row_pages: 1,
+        page_bytes: 4096,
+        map_unit_bytes: 4096,
+    };
 
     #[test]
     fn both_definitions_of_over_provisioning() {

@@ -16,6 +16,8 @@ const OWN: &str = "the report's own prices";
 
 /// Lays the `[energy]` tables of a TOML text over the table of a run.
 ///
+/// `has_planes`: further planes took part in the run, or have a price. `has_slc`: the same of programs in single-level mode.
+///
 /// # Errors
 /// As [`super::load`]; and for every key that affected the run itself and not only its price.
 pub(crate) fn prices(
@@ -24,6 +26,7 @@ pub(crate) fn prices(
     page_bytes: u32,
     text: &str,
     file_name: &str,
+    (has_planes, has_slc): (bool, bool),
 ) -> Result<Energy, Error> {
     let mut faults = Vec::new();
     let given = layer(Node::parse(text, file_name, KeySource::File), KeySource::File, &mut faults);
@@ -39,7 +42,7 @@ pub(crate) fn prices(
     let priced = Raw::deserialize(&tree).map(|raw| {
         let checker = &mut Checker::new(&tree, file_name, &mut faults);
         let priced = energy(checker, &raw.energy, &raw::HostLink::default(), timing, page_bytes);
-        check_extra(checker, &raw.energy.nand, false, false);
+        check_extra(checker, &raw.energy.nand, has_planes, has_slc);
         fixed_by_the_run(checker, own, &priced);
         priced
     });
@@ -176,10 +179,74 @@ mod tests {
                 let config = load("", "test", &sets).expect("a valid configuration");
                 let device = &config.ssd().device;
                 let text = as_toml(&config.ssd().energy, &device.timing, device.page_bytes);
-                let read = prices(&config.ssd().energy, &device.timing, device.page_bytes, &text, "test.toml");
+                let own = &config.ssd().energy;
+                let read = prices(own, &device.timing, device.page_bytes, &text, "test.toml", (false, false));
                 let read = read.expect("valid prices");
                 assert_eq!(read, config.ssd().energy, "{name} {way}\n{text}");
             }
         }
+    }
+
+    /// The table of the preset `limit` with these keys of flash over it; 20 mA of a program, 3 mA of an idle die.
+    fn limit_with(keys: &str, has: (bool, bool)) -> Result<Energy, String> {
+        let config = load("", "test", &["device.preset=limit".to_string()]).expect("a valid configuration");
+        let (own, device) = (&config.ssd().energy, &config.ssd().device);
+        let text = format!("[energy.nand]\nread_ma = 15\nprogram_ma = 20\nidle_ma = 3\n{keys}");
+        let of = |own: &Energy, text: &str| prices(own, &device.timing, device.page_bytes, text, "test.toml", has);
+        let read = of(own, &text).map_err(|error| error.to_string())?;
+        let again = of(&read, &as_toml(&read, &device.timing, device.page_bytes));
+        assert_eq!(again.as_ref().ok(), Some(&read), "{again:?}");
+        Ok(read)
+    }
+
+    /// Planes and the single-level mode have prices of their own, or those of what they resemble. Such a one is left out of a report.
+    #[test]
+    fn planes_and_the_single_level_mode_have_prices() {
+        let nand = |keys: &str| limit_with(keys, (true, true)).expect("valid prices").nand;
+        let plain = nand("");
+        assert_eq!(
+            (plain.slc_program_ua, plain.extra_plane_read_ua, plain.slc_extra_plane_program_ua),
+            (None, 0, None)
+        );
+        for neutral in ["slc_program_ma = 20", "extra_plane_erase_ma = 0", "slc_extra_plane_program_ma = 0.0"] {
+            assert_eq!(nand(neutral), plain, "{neutral}");
+        }
+        let json = serde_json::to_string(&plain).expect("numbers");
+        assert!(!json.contains("slc") && !json.contains("extra"), "{json}");
+        let own = "slc_program_ma = 12.5\nextra_plane_read_ma = 1\nextra_plane_program_ma = 2\nextra_plane_erase_ma = 3\n\
+                   slc_extra_plane_program_ma = 0\n";
+        let own = nand(own);
+        assert_eq!((own.slc_program_ua, own.slc_extra_plane_program_ua), (Some(12_500), Some(0)));
+        let planes = [own.extra_plane_read_ua, own.extra_plane_program_ua, own.extra_plane_erase_ua];
+        assert_eq!(planes, [1_000, 2_000, 3_000]);
+        assert_eq!(nand("extra_plane_program_ma = 2\nslc_extra_plane_program_ma = 2").slc_extra_plane_program_ua, None);
+    }
+
+    #[test]
+    fn prices_without_an_effect_are_refused_by_name() {
+        let refused = |keys: &str, has: (bool, bool)| limit_with(keys, has).expect_err(keys);
+        for key in ["slc_program_ma", "slc_extra_plane_program_ma"] {
+            let message = refused(&format!("{key} = 4"), (true, false));
+            assert!(
+                message.contains(&format!("energy.nand.{key}")) && message.contains("single-level mode"),
+                "{message}"
+            );
+        }
+        let of_planes =
+            ["extra_plane_read_ma", "extra_plane_program_ma", "extra_plane_erase_ma", "slc_extra_plane_program_ma"];
+        for key in of_planes {
+            let message = refused(&format!("{key} = 4"), (false, true));
+            assert!(
+                message.contains(&format!("energy.nand.{key}")) && message.contains("planes of a die"),
+                "{message}"
+            );
+        }
+        let message = refused("slc_program_ma = 2.5", (true, true));
+        assert!(
+            message.contains("less than the idle current") && message.contains("slc_program_ma ≥ idle_ma"),
+            "{message}"
+        );
+        let message = refused("extra_plane_read_ma = -1", (true, true));
+        assert!(message.contains("extra_plane_read_ma") && message.contains("out of range"), "{message}");
     }
 }

@@ -18,16 +18,18 @@ use flashwatt_ssd::drive::settings::PartialPages;
 use flashwatt_ssd::drive::settings::{DieRegisters, TrimRecords};
 use flashwatt_ssd::energy::settings::{DramRule, IdleAccounting};
 use flashwatt_ssd::ftl;
-use flashwatt_ssd::nand::settings::{BlockStripe, PairedPages, PartialUnit, ProgramOrder};
+use flashwatt_ssd::nand::settings::{BlockStripe, PairedPages, ProgramOrder};
 use flashwatt_workload::settings::{Dispatched, LengthUnit, TimeUnit, TraceOrigin};
 
 mod array;
+mod cells;
 mod chosen;
 mod files;
 mod host;
 mod synthetic;
 
 pub use array::{Array, Members};
+pub use cells::{Bus, Cells};
 pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
 pub use files::{AccessTimes, Aged, Files, PageCache, Processor, Scalar};
 pub use host::Host;
@@ -79,8 +81,11 @@ pub struct Device {
     pub channels: Option<u32>,
     /// Dies on each channel.
     pub ways: Option<u32>,
-    /// Planes in a die: address space only, one operation per die at a time.
+    /// Planes in a die. Without `plane_blocks` they are address space only, one operation per die at a time.
     pub planes: Option<u32>,
+    /// Does a block of the translation layer span the planes of its die? Its pages are then `planes` · `pages_per_block`, those of a row
+    /// are programmed at once on all planes, and an erase is one of all planes. `page`, `dftl`, `tpftl` and `rftl` have such blocks.
+    pub plane_blocks: Option<bool>,
     /// Erase blocks in a plane. Two of this, `logical_bytes` and the over-provisioning determine the third.
     pub blocks_per_plane: Option<u32>,
     /// Pages in an erase block.
@@ -105,7 +110,7 @@ pub struct Device {
     pub scale: Option<f64>,
     /// Timing of the flash array and its buses.
     pub timing: Timing,
-    /// What goes over the buses of the flash.
+    /// What goes over the buses of the flash, and what dies do meanwhile.
     pub bus: Bus,
     /// The host's link.
     pub host_link: HostLink,
@@ -113,6 +118,8 @@ pub struct Device {
     pub firmware: Firmware,
     /// Rules of the NAND.
     pub nand: Nand,
+    /// Cells of several bits.
+    pub cells: Cells,
 }
 
 /// `[device.timing]`
@@ -134,24 +141,6 @@ pub struct Timing {
     pub page_transfer_ns: Option<u64>,
     /// Least time between the starts of two page operations anywhere on the drive (channel switch delay).
     pub channel_switch_ns: Option<u64>,
-}
-
-/// `[device.bus]`
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Bus {
-    /// Whether a read moves only what is wanted of its page, and not the whole page.
-    ///
-    /// With `true` the data of a host's read holds the bus for its share of `device.timing.page_transfer_ns`, rounded up to a whole ns.
-    /// Units of a page between those that are wanted are not moved. A read for other causes moves its whole page, unless some units are
-    /// enough: a collection moves the units that it takes from the page, and a write of a part of a map unit the unit that it completes.
-    /// The data moved is what passes DRAM, and what `energy.host_interface.charged_data = "flash_pages"` charges for.
-    pub partial_pages: Option<bool>,
-    /// With `partial_pages`, what a host's read moves of a page: the map units in which it asks for something (`map_unit`), or
-    /// the sectors of 512 bytes that it asks for (`sector`).
-    ///
-    /// Map units are pages unless `ftl.page.map_unit_bytes` is smaller.
-    pub partial_unit: Option<PartialUnit>,
 }
 
 /// `[device.firmware]`
@@ -423,7 +412,7 @@ pub struct NandEnergy {
     /// `program_ma` in this mode as well.
     pub slc_program_ma: Option<f64>,
     /// Current of each further plane that reads in the same operation, in addition to `read_ma`. Data sheets give one figure for the die,
-    /// however many planes work: hence 0 unless given. What a plane adds is 10 to 30 % by what designers say.
+    /// however many planes work: hence 0 unless given.
     pub extra_plane_read_ma: Option<f64>,
     /// Current of each further plane that programs in the same operation, in addition to `program_ma`; 0 unless given.
     pub extra_plane_program_ma: Option<f64>,

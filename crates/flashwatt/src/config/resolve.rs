@@ -13,6 +13,7 @@ use flashwatt_workload::synthetic::MODELS;
 mod array;
 mod bounds;
 mod budget;
+mod cells;
 mod energy;
 mod files;
 mod hdd;

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::dump::{Dump, Sizing, Work};
+use super::dump::{Dump, Part, Sizing, Work};
 use super::remains::Remains;
 use super::trial::Powered;
 use super::witness::Witness;
@@ -20,7 +20,7 @@ use flashwatt_ssd::cache::settings::Capacitors;
 use flashwatt_ssd::drive::Ssd;
 use flashwatt_ssd::drive::settings::Settings;
 use flashwatt_ssd::energy::parts::{drive_state, parts};
-use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
+use flashwatt_ssd::energy::{DieState, ExtraState, Phase, PriceTable};
 use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::nand::phases::{Course, Courses};
 use flashwatt_ssd::nand::{Array, Geometry, Reserve};
@@ -58,11 +58,15 @@ impl Work {
 
     /// Time in ns and energy in J until the operations under way have ended.
     fn end_operations(&self, ssd: &Settings) -> (Nanos, f64) {
-        let dies = ssd.device.channels * ssd.device.ways;
+        let (device, dies) = (&ssd.device, ssd.device.channels * ssd.device.ways);
         let parts = parts(&PriceTable::new(&ssd.energy), dies);
         let courses = Courses::new(&ssd.device.timing, ssd.controller.read_transfer);
-        let rest =
-            |&(class, is_upper, elapsed): &(OpClass, bool, Nanos)| rest(courses.of(class), is_upper, elapsed, &parts);
+        let rest = |part: &Part| {
+            let course = courses.of(part.class);
+            let is_row = device.has_cells() && part.class.kind != OpKind::Erase;
+            let moved_in = if is_row { course.array_start_ns } else { 0 };
+            rest(course, &Part { elapsed: moved_in + part.elapsed, ..*part }, device.block_planes(), &parts)
+        };
         let (longest, of_dies) =
             self.under_way.iter().map(rest).fold((0, 0), |(longest, sum), (ns, aj)| (longest.max(ns), sum + aj));
         let aj = of_dies + charge(parts.draw(drive_state(Phase::Array)), longest);
@@ -86,16 +90,19 @@ impl Work {
     }
 }
 
-/// Time in ns that an operation still takes, and the energy of its die beyond that of an idle one, in 10⁻¹⁸ J.
-fn rest(course: &Course, is_upper: bool, elapsed: Nanos, parts: &Parts) -> (Nanos, i128) {
+/// Time in ns that an operation on these planes still takes, and the energy of its die beyond that of an idle one, in 10⁻¹⁸ J.
+fn rest(course: &Course, part: &Part, planes: u32, parts: &Parts) -> (Nanos, i128) {
+    let Part { is_upper, elapsed, .. } = *part;
     let end = course.whole_ns + if is_upper { course.upper_ns } else { 0 };
     let phases = [
         (course.bus, 0, course.array_start_ns),
         (course.array, course.array_start_ns, course.array_end_ns),
         (course.last, course.array_end_ns, end),
     ];
+    let further = |state| ExtraState::of_plane(state).map_or(Draw::default(), |extra| parts.draw(extra.id()));
     let left = |&(state, from, to): &(DieState, Nanos, Nanos)| {
-        charge(parts.draw(state.id()), to.saturating_sub(from.max(elapsed)))
+        let draw = parts.draw(state.id()) + further(state) * (planes - 1);
+        charge(draw, to.saturating_sub(from.max(elapsed)))
     };
     (end.saturating_sub(elapsed), phases.iter().map(left).sum())
 }
@@ -130,8 +137,11 @@ fn sizing_of(config: &Arc<Config>) -> Result<Option<Sizing>, Error> {
     let Some(capacitors) = ssd.write_buffer.capacitors else { return Ok(None) };
     let geometry = Geometry::new(&ssd.device, ssd.map_unit_bytes());
     let units = ssd.write_buffer.bytes / u64::from(geometry.unit_bytes);
+    let timing = &ssd.device.timing;
+    let is_row_longer = ssd.device.has_cells() && timing.program_ns > timing.erase_ns;
+    let kind = if is_row_longer { OpKind::Program } else { OpKind::Erase };
     let work = Work {
-        under_way: vec![(OpClass::plain(OpKind::Erase), false, 0); geometry.dies as usize],
+        under_way: vec![Part { class: OpClass::plain(kind), is_upper: false, elapsed: 0 }; geometry.dies as usize],
         pages: units.div_ceil(u64::from(geometry.units_per_page)) as u32,
         blocks: (0..geometry.dies)
             .map(DieId)

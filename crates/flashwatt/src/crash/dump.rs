@@ -27,16 +27,28 @@ pub struct Sizing {
     pub max_v: f64,
     /// Voltage in V at which the drive stops.
     pub min_v: f64,
-    /// What they must be able to do: bring a full write buffer to flash, when an erase of each die has just begun.
+    /// What they must be able to do: bring a full write buffer to flash, when an erase of each die has just begun (or the program of a row,
+    /// if that takes longer).
     #[serde(flatten)]
     pub full: Dump,
+}
+
+/// A program or an erase under way at a cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// Its class.
+    pub class: OpClass,
+    /// Whether the page is an upper one.
+    pub is_upper: bool,
+    /// The time in ns since it began; of a row since the array did.
+    pub elapsed: Nanos,
 }
 
 /// What is left to do for capacitors.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
-    /// Programs and erases under way: their classes, whether the page is an upper one, and the time in ns since they began.
-    pub under_way: Vec<(OpClass, bool, Nanos)>,
+    /// Programs and erases under way. The pages of a row are one.
+    pub under_way: Vec<Part>,
     /// Pages to program.
     pub pages: u32,
     /// The blocks for them.
@@ -50,7 +62,8 @@ impl Work {
     }
 
     /// An operation under way at the time `now`.
-    pub fn part(op: &UnderWay, now: Nanos) -> (OpClass, bool, Nanos) {
-        (op.at.class(op.kind), op.at.is_upper(), now - op.since)
+    pub fn part(op: &UnderWay, now: Nanos) -> Part {
+        let elapsed = now.saturating_sub(op.since); // a row may wait a moment in the registers
+        Part { class: op.at.class(op.kind), is_upper: op.at.is_upper(), elapsed }
     }
 }

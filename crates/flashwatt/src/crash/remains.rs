@@ -137,7 +137,7 @@ impl Remains {
             *used.entry(geometry.block_of(page)).or_default() += 1;
             of_page.iter_mut().zip(page.0..).for_each(|(unit, ppn)| unit.ppn = Ppn(ppn));
         }
-        used.iter().for_each(|(&block, &pages)| self.array.lay_down(block, pages));
+        used.iter().for_each(|(&block, &pages)| self.array.lay_down(block, geometry.whole_rows(pages)));
         self.dumped = units;
         used.values().sum()
     }

@@ -277,7 +277,10 @@ impl Witness {
             (!written.contains(&(owner, version))).then_some(of_unit)
         });
         let pages = remains.dump_onto_flash(units.collect());
-        let under_way = ends().map(|op| Work::part(&op, now)).collect();
+        let mut rows = BTreeSet::new();
+        let is_row_of_pages = self.config.ssd().device.has_cells();
+        let is_first = |op: &UnderWay| !is_row_of_pages || rows.insert(op.at.die);
+        let under_way = ends().filter(is_first).map(|op| Work::part(&op, now)).collect();
         remains.work = Some(Work { under_way, pages, blocks: remains.reserved[Reserve::Dump].clone() });
     }
 

@@ -311,6 +311,7 @@ mod tests {
     use flashwatt_ssd::drive::Ssd;
     use flashwatt_ssd::firmware::Firmware;
     use flashwatt_ssd::nand::{Array, Geometry};
+    use flashwatt_ssd::operation::OpClass;
     use flashwatt_workload as workload;
 
     /// A run with a warm-up, garbage collection, reads and a write buffer; and the drive after it.
@@ -398,6 +399,18 @@ mod tests {
         caught("in the time with no array at work", |outcome| outcome.measured.figures.ledger.transfer_die_ns += 1);
     }
 
+    /// A plane that works beside no die of its kind, and a bus that works beside arrays for longer than they do.
+    #[test]
+    fn what_works_beside_a_die_does_so_while_it_works() {
+        let add = |outcome: &mut Outcome<SsdFigures>, state: ExtraState, ns: u64| {
+            outcome.measured.figures.ledger.book_extra(state, Cause::Host, ns);
+        };
+        caught("work beside a die", |outcome| add(outcome, ExtraState::SlcProgram, 1));
+        caught("work beside a die", |outcome| add(outcome, ExtraState::ProgramBus, 1 << 60));
+        assert_eq!(verdict(|outcome| add(outcome, ExtraState::Program, 1)), Ok(()), "they draw nothing here");
+        caught("the priced total", |outcome| add(outcome, ExtraState::ProgramBus, 1_000_000));
+    }
+
     #[test]
     fn no_mean_lies_above_the_peak() {
         caught("mean power in W", |outcome| reading(outcome).peak.as_mut().expect("one meter").nw /= 10);
@@ -430,7 +443,10 @@ mod tests {
     fn what_came_in_went_out() {
         caught("requests that completed", |outcome| outcome.taken += 1);
         caught("requests by kind", |outcome| outcome.completed.trims += 1);
-        caught("erases", |outcome| outcome.measured.figures.ledger.operations[OpKind::Erase as usize][1] += 1);
+        caught("erases", |outcome| {
+            let erase = OpClass::plain(OpKind::Erase).index();
+            outcome.measured.figures.ledger.operations[erase][1] += 1;
+        });
         caught("units written into the buffer", |outcome| {
             outcome.drain.as_mut().expect("a drain").figures.buffered.destaged -= 1
         });

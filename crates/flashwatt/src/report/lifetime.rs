@@ -112,6 +112,8 @@ mod tests {
             write_amplification: None,
             rmw_factor: None,
             buffer_factor: None,
+            pad_factor: None,
+            fold_factor: None,
             gc_factor: None,
         };
         let erase_count = Spread { min: 0, max: 4, mean, stddev: 0.0 };

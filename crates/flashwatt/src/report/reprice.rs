@@ -96,12 +96,30 @@ pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<
     let drain = run.drain_ledger.as_ref().map(|ledger| accounts("drain_ledger", ledger)).transpose()?;
     let accounts = accounts("ledger", &run.ledger)?;
     let RunConfig { device, energy } = &run.config;
-    let energy = prices(energy, &device.timing, device.page_bytes, table_toml, table_name)?;
+    let has = has_extra(&[Some(&accounts), drain.as_ref()], energy);
+    let energy = prices(energy, &device.timing, device.page_bytes, table_toml, table_name, has)?;
     let priced = price(&accounts, &PriceTable::new(&energy));
     rewrite(&mut report, &run, &priced, &energy);
     rewrite_drain(&mut report, &run, &priced, drain.map(|drain| price(&drain, &PriceTable::new(&energy))));
     note(&mut report, table_name);
     Ok(Value::Object(report).to_string())
+}
+
+/// Whether further planes, and programs in single-level mode, have an effect on a run's energy, or have a price in its own table.
+fn has_extra(ledgers: &[Option<&Ledger>], own: &Energy) -> (bool, bool) {
+    let is_used = |row: &dyn Fn(&Ledger) -> &PerCause| {
+        ledgers.iter().flatten().any(|ledger| row(ledger).iter().any(|&ns| ns > 0))
+    };
+    let of_planes = ExtraState::ALL.into_iter().filter(|state| !state.is_bus());
+    let nand = &own.nand;
+    let planes_ua = [nand.extra_plane_read_ua, nand.extra_plane_program_ua, nand.extra_plane_erase_ua];
+    let slc_ua = [nand.slc_program_ua, nand.slc_extra_plane_program_ua];
+    let has_planes = planes_ua.into_iter().any(|ua| ua > 0) || nand.slc_extra_plane_program_ua.is_some();
+    let has_slc = slc_ua.iter().any(Option::is_some);
+    (
+        has_planes || of_planes.into_iter().any(|state| is_used(&|ledger| &ledger.extra_ns[state as usize])),
+        has_slc || is_used(&|ledger| &ledger.die_ns[DieState::SlcProgram as usize]),
+    )
 }
 
 // ---------------------------------------------------------------- reading

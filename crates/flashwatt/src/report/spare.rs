@@ -58,7 +58,7 @@ impl SpareReport {
         let spare_bytes = self.op_ratio * device.logical_bytes as f64;
         let share = self.watermark_bytes as f64 / spare_bytes;
         (spare_bytes > 0.0 && share > EATEN_MAX).then(|| {
-            let die_blocks = device.blocks_per_plane * device.planes;
+            let die_blocks = device.die_blocks();
             let left = self.effective_op_ratio.map_or("nothing".into(), |ratio| format!("an over-provisioning of {ratio:.4}"));
             format!(
                 "the low watermark keeps {low} of the {die_blocks} blocks of each die from data, {:.0} % of the spare flash: of \
@@ -90,6 +90,7 @@ fn size(config: &Config, geometry: &Geometry) -> DriveSize {
         dies: geometry.dies.into(),
         die_blocks: geometry.blocks_per_die.into(),
         pages_per_block: geometry.pages_per_block.into(),
+        row_pages: geometry.row_pages.into(),
         units_per_page: geometry.units_per_page.into(),
         logical_pages: u128::from(device.logical_bytes / u64::from(device.page_bytes)),
         low_watermark_blocks: gc.low_watermark_blocks,

@@ -218,7 +218,7 @@ pub(crate) fn report(
         flash: &flash,
         erase_count: &wear.erase_count,
         blocks: array.erase_counts().count() as u64,
-        pages_per_block: config.ssd().device.pages_per_block,
+        pages_per_block: config.ssd().device.block_pages(),
         logical_bytes: config.logical_bytes(),
         host_bytes: figures.written.host_bytes,
         window_s: seconds(counted.elapsed_ns()),
@@ -328,8 +328,8 @@ const RATIO_MAX: f64 = 5.0;
 fn spare_flash(device: &DeviceTable) -> Option<String> {
     let ratio = device.op_ratio;
     if let Some(asked) = device.asked_op_ratio {
-        let blocks = device.channels * device.ways * device.planes;
-        let step_bytes = u64::from(blocks) * u64::from(device.pages_per_block) * u64::from(device.page_bytes);
+        let planes = device.channels * device.ways * device.planes;
+        let step_bytes = u64::from(planes) * u64::from(device.pages_per_block) * u64::from(device.page_bytes);
         return Some(format!(
             "device.op_ratio: {asked:.4} was asked for, and the drive has {ratio:.4}: flash grows by one block of every plane, \
              {:.1} MB",
@@ -454,7 +454,7 @@ fn ftl(window: &SsdFigures, firmware: &Firmware, config: &Config, map_energy_j: 
     let flash = mapping_memory::FlashModel {
         capacity_bytes: device.logical_bytes,
         page_bytes: u64::from(device.page_bytes),
-        block_bytes: u64::from(device.page_bytes) * u64::from(device.pages_per_block),
+        block_bytes: u64::from(device.page_bytes) * u64::from(device.block_pages()),
     };
     let Mapping { lookups, hits, merges } = window.mapping;
     FtlReport {

@@ -218,7 +218,7 @@ fn watched(
     file: Option<Aside>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Report, Error> {
-    let log = file.as_ref().map(|file| Ok::<_, Error>(OpLog::new(BufWriter::new(file.file()?)))).transpose()?;
+    let log = file.as_ref().map(|file| Ok::<_, Error>(op_log(config, BufWriter::new(file.file()?)))).transpose()?;
     let (mut report, mut log) = drive.run_checked(config, options, workload, log, progress)?;
     let fault = log.as_mut().and_then(OpLog::take_error);
     drop(log);
@@ -227,6 +227,11 @@ fn watched(
         keep(&mut report, "operation log", written.and_then(|()| file.commit()));
     }
     Ok(report)
+}
+
+/// The operation log of a drive.
+fn op_log<W: std::io::Write>(config: &Config, out: W) -> OpLog<W> {
+    if config.ssd().device.has_cells() { OpLog::with_cells(out) } else { OpLog::new(out) }
 }
 
 /// The report of a run that has ended.

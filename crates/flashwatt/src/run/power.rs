@@ -9,7 +9,8 @@ use flashwatt_core::energy::Draw;
 use flashwatt_ssd::energy::die_state::OpStates;
 use flashwatt_ssd::energy::parts::{DRAM_WORKS, LINK_WORKS, drive_state, parts};
 use flashwatt_ssd::energy::settings::DramRule;
-use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
+use flashwatt_ssd::energy::{DieState, ExtraState, Phase, PriceTable};
+use flashwatt_ssd::nand::settings::JointReads;
 use flashwatt_ssd::operation::{OpClass, OpKind};
 
 /// Power of a drive by what its parts do.
@@ -48,7 +49,8 @@ pub struct FixedParts {
     pub dies_idle: PowerLevel,
 }
 
-/// Power that one part at work adds to that of the drive. Of a die: less the power of an idle die.
+/// Power that one part at work adds to that of the drive. Of a die: less the power of an idle die. Where a block spans planes, all of them
+/// program and erase at once, and read at once with `device.bus.joint_reads`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Additions {
     /// A die that reads a page from its array.
@@ -105,7 +107,16 @@ pub fn power_levels(config: &Config, dies: &[u32]) -> Result<PowerLevels, Error>
     let phase = |phase| declared.draw(drive_state(phase));
     let die = |state: DieState| declared.draw(state.id());
     let states = |kind| OpStates::of(OpClass::plain(kind));
-    let array = |kind| die(states(kind).array);
+    let device = &config.ssd().device;
+    let planes = |kind| match kind {
+        OpKind::Read if device.bus.joint_reads == JointReads::None => 1,
+        _ => device.block_planes(),
+    };
+    let array = |kind| {
+        let state = states(kind).array;
+        let further = ExtraState::of_plane(state).map_or(Draw::default(), |extra| declared.draw(extra.id()));
+        die(state) + further * (planes(kind) - 1)
+    };
     let with = |n: u32, kind| level(phase(Phase::Array) + array(kind) * n);
     Ok(PowerLevels {
         supply_v: f64::from(table.supply_mv) / 1e3,

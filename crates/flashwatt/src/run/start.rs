@@ -97,6 +97,10 @@ impl StartState {
         let mut drive =
             StartState { geometry, firmware, array, start: Start::default(), made_from: MadeFrom::new(config) };
         drive.precondition(config, image, &mut Watch::new(progress))?;
+        drive.withholding(|drive| {
+            Clockless::new(&drive.geometry, &mut drive.firmware, &mut drive.array).end_rows();
+            Ok(())
+        })?;
         if drive.start.snapshot.is_none() {
             drive.array.reset_wear();
         }
@@ -149,7 +153,7 @@ impl StartState {
         let (firmware, pages) = (&mut self.firmware, self.geometry.logical_units);
         watch.expect(Some(u64::from(pages)));
         let (device, controller) = (&config.ssd().device, &config.ssd().controller);
-        let pace = Pace::new(&device.timing, &device.nand, &device.host_link, controller.read_transfer);
+        let pace = Pace::new(device, controller.read_transfer);
         let known = firmware.ftl.fill_steady(&mut firmware.blocks, &mut self.array, &mut firmware.rng, pace, watch)?;
         let (turnovers, from) = match known {
             Steady::Known => return Ok(()),

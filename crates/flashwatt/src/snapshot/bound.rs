@@ -11,11 +11,13 @@ use super::place;
 use crate::config::{self, Config};
 use flashwatt_base::error::{Error, Fault};
 
-/// The drive's layout, and the program order of its pages.
-const DEVICE: [&str; 9] = [
+/// The drive's layout, the program order of its pages, and what is programmed at once.
+const DEVICE: [&str; 11] = [
     "device.channels",
     "device.ways",
     "device.planes",
+    "device.plane_blocks",
+    "device.cells.bits",
     "device.blocks_per_plane",
     "device.pages_per_block",
     "device.page_bytes",

@@ -19,7 +19,7 @@ use flashwatt_core::energy::meter::Reading;
 use flashwatt_core::kernel::Sim;
 use flashwatt_ssd::drive::Ssd;
 use flashwatt_ssd::energy::ledger::{Ledger, OpTimes};
-use flashwatt_ssd::energy::price::price;
+use flashwatt_ssd::energy::price::{ByCause, price};
 use flashwatt_ssd::energy::{DieState, Phase, PriceTable};
 use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::ftl::{Cause, OpKind};
@@ -505,10 +505,10 @@ fn f30_peak_does_not_depend_on_the_layout() {
 // ---------------------------------------------------------------- law 3: three paths
 
 /// A directory of this test's own, removed afterwards.
-struct Scratch(PathBuf);
+pub(super) struct Scratch(pub(super) PathBuf);
 
 impl Scratch {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("flashwatt-energy-laws-{}-{number}", std::process::id()));
@@ -523,15 +523,23 @@ impl Drop for Scratch {
     }
 }
 
-/// What the script makes of an operation log, by component.
-type Prices = std::collections::BTreeMap<String, f64>;
+/// What the script makes of an operation log, by component and by cause.
+pub(super) type Prices = std::collections::BTreeMap<String, f64>;
+
+/// Prices operation logs by the script: each with the report of its run.
+pub(super) fn run_script(files: &[[PathBuf; 2]]) -> Vec<Prices> {
+    let mut command = Command::new("python3");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/price_op_log.py"));
+    let output = command.args(files.as_flattened()).output().expect("python3 is needed to test law 3");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).expect("the script prints JSON")).collect()
+}
 
 /// Runs configurations and prices their operation logs by the script. `edit` may change the logs before.
 fn price_outside(configs: &[(String, Config)], edit: impl Fn(String) -> String) -> Vec<(Report, Prices)> {
     let scratch = Scratch::new();
-    let mut command = Command::new("python3");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/price_op_log.py"));
-    let mut reports = Vec::new();
+    let (mut files, mut reports) = (Vec::new(), Vec::new());
     for (name, config) in configs {
         let (log, json) = (scratch.0.join(format!("{name}.csv")), scratch.0.join(format!("{name}.json")));
         let options = RunOptions { op_log: Some(log.clone()), ..RunOptions::default() };
@@ -540,14 +548,10 @@ fn price_outside(configs: &[(String, Config)], edit: impl Fn(String) -> String) 
         std::fs::write(&json, serde_json::to_vec(&report).expect("a report is JSON")).expect("a scratch file");
         let text = std::fs::read_to_string(&log).expect("the log is there");
         std::fs::write(&log, edit(text)).expect("a scratch file");
-        command.args([&log, &json]);
+        files.push([log, json]);
         reports.push(report);
     }
-    let output = command.output().expect("python3 is needed to test law 3");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines = output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let prices = lines.map(|line| serde_json::from_slice(line).expect("the script prints JSON"));
-    let priced: Vec<(Report, Prices)> = reports.into_iter().zip(prices).collect();
+    let priced: Vec<(Report, Prices)> = reports.into_iter().zip(run_script(&files)).collect();
     assert_eq!(priced.len(), configs.len(), "a line for each");
     priced
 }
@@ -580,6 +584,12 @@ fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
         assert_close(report.energy_integral_j, report.ssd().energy_j.total, &format!("{name}: the meter's integral"));
         let (relative, component) = difference(&report, &outside);
         assert!(relative <= 1e-9, "{name}: the script differs by {relative:e} in {component}");
+        let ByCause { host, gc, merge, map, wear, backup, journal, pad, fold, .. } = report.ssd().energy_by_cause_j;
+        let joules = [host, gc, merge, map, wear, backup, journal, pad, fold];
+        for (cause, joules) in Cause::ALL.iter().zip(joules) {
+            let outside = outside.get(&format!("cause.{}", cause.name())).copied().unwrap_or_default();
+            assert_close(joules, outside, &format!("{name}: energy of cause {}", cause.name()));
+        }
         report
     };
     configs.iter().zip(price_outside(configs, |log| log)).map(check).collect()
@@ -601,6 +611,25 @@ fn three_paths_with_the_rules_of_the_released_code() {
         (format!("rules_{name}"), common::mixed("tlc-nvme-1t", &[sets, &[price]].concat()))
     };
     assert_three_paths(&ways.map(of));
+}
+
+/// With reads of parts of pages, in windows that begin and end while some are under way.
+#[test]
+fn three_paths_with_parts_of_pages() {
+    let parts = ["device.bus.partial_pages=true", "energy.host_interface.active_ma=9"];
+    let pages = "energy.host_interface.charged_data=\"flash_pages\"";
+    let sectors = "device.bus.partial_unit=\"sector\"";
+    let ways: [(&str, &[&str]); 4] = [
+        ("units", &["ftl.page.map_unit_bytes=2048"]),
+        ("sectors", &[sectors, pages]),
+        ("both", &[sectors, "ftl.page.map_unit_bytes=2048", "energy.idle_accounting=\"busy_only\""]),
+        ("both_pages", &[sectors, "ftl.page.map_unit_bytes=1024", pages, "energy.idle_accounting=\"flash_off\""]),
+    ];
+    let of = |(name, sets): (&str, &[&str])| {
+        (format!("parts_{name}"), common::mixed("tlc-nvme-1t", &[sets, &parts].concat()))
+    };
+    let reports = assert_three_paths(&ways.map(of));
+    assert!(reports.iter().all(|report| report.window.drained > 0), "the windows end while requests are under way");
 }
 
 /// A preset of an SSD that is not in the list of these tests fails here.

@@ -4,6 +4,7 @@
 
 mod activity;
 mod array;
+mod cell_log;
 mod destage;
 mod determinism;
 mod dispatch;
@@ -18,11 +19,13 @@ mod hard_cases;
 mod hosts;
 mod many_states;
 mod partial_reads;
+mod planes;
 mod power;
 mod power_cuts;
 mod progress;
 mod released_rules;
 mod reprice;
+mod rows;
 mod second_device;
 mod shadow_check;
 mod timing;

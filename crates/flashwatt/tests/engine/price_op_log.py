@@ -2,8 +2,9 @@
 
     price_op_log.py LOG.csv REPORT.json [LOG.csv REPORT.json ...]
 
-Reads the log's times and the report's `config`, and prints the energy in J by component as JSON, a line for each. What is
-active when is found from the union of intervals, not from counters kept while the run went on.
+Reads the log's times and the report's `config`, and prints the energy in J by component, and of flash operations by
+cause, as JSON, a line for each. What is active when is found from the union of intervals, not from counters kept while
+the run went on.
 """
 
 import bisect
@@ -11,25 +12,28 @@ import csv
 import json
 import math
 import sys
+from collections import Counter, defaultdict
 
 
-def union(intervals):
-    """Length of the union of intervals."""
-    length, reached = 0, -1
-    for start, end in sorted(intervals):
-        length += max(0, end - max(start, reached))
-        reached = max(reached, end)
-    return length
-
-
-def overlap(operations, intervals):
-    """Total length of the parts of operations within the union of intervals."""
+def merged(intervals):
+    """The union of intervals, as stretches in order that do not touch."""
     stretches = []
     for start, end in sorted(one for one in intervals if one[0] < one[1]):
         if stretches and start <= stretches[-1][1]:
             stretches[-1][1] = max(stretches[-1][1], end)
         else:
             stretches.append([start, end])
+    return stretches
+
+
+def union(intervals):
+    """Length of the union of intervals."""
+    return sum(end - start for start, end in merged(intervals))
+
+
+def overlap(operations, intervals):
+    """Total length of the parts of operations within the union of intervals."""
+    stretches = merged(intervals)
     ends, sum_of = [end for _, end in stretches], 0
     for first, last in operations:
         for start, end in stretches[bisect.bisect_right(ends, first) :]:
@@ -39,6 +43,19 @@ def overlap(operations, intervals):
     return sum_of
 
 
+def without(intervals, others):
+    """The parts of stretches in order that lie in none of the others, which are stretches in order, too."""
+    parts, ends = [], [end for _, end in others]
+    for first, last in intervals:
+        for start, end in others[bisect.bisect_right(ends, first) :]:
+            if start >= last:
+                break
+            parts.append((first, start))
+            first = end
+        parts.append((first, last))
+    return [part for part in parts if part[0] < part[1]]
+
+
 def served(jobs, begin, end):
     """Time from `begin` to `end` in which jobs, given at these times and done one after the other, are under way."""
     until, length = 0, 0
@@ -46,6 +63,87 @@ def served(jobs, begin, end):
         start, until = max(until, at), max(until, at) + ns
         length += max(0, min(until, end) - max(start, begin))
     return length
+
+
+class Die:
+    """What a die's operations say about it. A piece of work has the causes of the log's lines that share it."""
+
+    def __init__(self):
+        self.lines = []
+        self.buses = defaultdict(list)
+        self.arrays = defaultdict(list)
+        self.planes = {}
+        self.suspended = {}
+
+    def add(self, row, kind, t):
+        in_end = int(row.get("in_end_ns") or t[1])
+        # A row leaves its die idle between two pages that move in: a program is under way in its own transfer and in the array.
+        self.lines += [(t[0], in_end), (t[1], t[4])] if kind == "program" else [(t[0], t[4])]
+        self.buses[kind.removeprefix("spare_") if kind != "copyback" else "read", t[0], in_end].append(row["cause"])
+        if kind == "read":
+            self.buses["read", t[3], t[4]].append(row["cause"])
+        program = "slc_program" if row.get("mode") == "slc" else "program"
+        states = {"read": ("read",), "spare_read": ("read",), "program": (program,), "erase": ("erase",)}
+        ends = (t[2], t[4]) if kind == "copyback" else (t[2] if kind == "read" else t[4],)
+        work = []
+        for state, end in zip(states.get(kind, ("read", program)), ends):
+            work.append((state, work[-1][2] if work else t[1], end))
+        work = tuple(work)
+        self.arrays[work].append(row["cause"])
+        self.planes[work] = int(row.get("planes") or 1)
+        stretches = (row.get("suspensions") or "").split(";")
+        self.suspended[work] = [tuple(map(int, one.split("-"))) for one in stretches if one]
+
+    def pieces(self):
+        """Each piece of work: its state, its causes, its start and end, and how many parts do it."""
+        arrays, begins = [], {}
+        for work, causes in self.arrays.items():
+            for state, start, end in work:
+                for first, last in without([(start, end)], merged(self.suspended[work])):
+                    arrays.append((state, causes, first, last, self.planes[work] - 1))
+        works = merged((first, last) for *_, first, last, _ in arrays)
+        for state, causes, first, last, extra in arrays:
+            yield state, causes, first, last, 1
+            yield "extra_" + state, causes, first, last, extra
+        for (kind, first, last), causes in self.buses.items():
+            beside = without([(first, last)], works)
+            begins[first] = causes
+            yield from ((kind + "_bus", causes, *part, 1) for part in beside)
+            yield from ((kind + "_bus_beside", causes, *part, 1) for part in without([(first, last)], beside))
+        for _, causes, first, _, _ in arrays:
+            begins.setdefault(first, causes)
+        # A suspended operation waits; else what a die waits for is what comes next.
+        at_work = merged(works + [[first, last] for _, first, last in self.buses])
+        waits = without(merged(self.lines), at_work)
+        for work, causes in self.arrays.items():
+            stretches = merged(self.suspended[work])
+            rest = without(waits, stretches)
+            yield from (("wait", causes, *part, 1) for part in without(waits, rest))
+            waits = rest
+        yield from (("wait", begins[last], first, last, 1) for first, last in waits)
+
+
+def currents(nand):
+    """Current in µA of a die, or of what works beside it, by state."""
+    array = {kind: nand[kind + "_ua"] for kind in ("read", "program", "erase")}
+    bus = {kind: ua if nand["transfer_ua"] is None else nand["transfer_ua"] for kind, ua in array.items()}
+    current = array | {kind + "_bus": ua for kind, ua in bus.items()}
+    if (page := nand["transfer"]) is not None:  # the charge of one time, spread over another, to the nearest µA
+        for kind in ("read_bus", "program_bus"):
+            spread = (current[kind] - nand["idle_ua"]) * page["charged_ns"] + page["taken_ns"] // 2
+            current[kind] = nand["idle_ua"] + spread // page["taken_ns"]
+    current |= {kind + "_bus_beside": current[kind + "_bus"] - nand["idle_ua"] for kind in bus}
+    extra = {kind: nand.get(f"extra_plane_{kind}_ua", 0) for kind in bus}
+    extra["slc_program"] = nand.get("slc_extra_plane_program_ua", extra["program"])
+    current |= {"extra_" + kind: ua for kind, ua in extra.items()}
+    return current | {"slc_program": nand.get("slc_program_ua", nand["program_ua"]), "wait": nand["idle_ua"]}
+
+
+def component(state):
+    """The component that a state counts as."""
+    if state == "wait" or "_bus" in state:
+        return "transfer"
+    return state.removeprefix("extra_").removeprefix("slc_")
 
 
 def main(log_path, report_path):
@@ -58,11 +156,9 @@ def main(log_path, report_path):
     mark = lambda name: max((i, int(row["start_ns"] or row["end_ns"])) for i, row in enumerate(rows) if row["record"] == name)
     (_, begin), (_, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
     clip = lambda start, stop: (max(start, begin), min(stop, end))
-    span = lambda start, stop: max(0, min(stop, end) - max(start, begin))
     by_pages = link.get("charged_data") == "flash_pages"
     link_ns = lambda moved: math.ceil(moved * 1e3 / link["bandwidth_mb_s"])
-    ops, arrays, requests, link_jobs, dram_jobs = [], [], [], [], []
-    state_ns = dict.fromkeys(["read", "program", "erase", "read_bus", "program_bus", "erase_bus", "data_wait"], 0)
+    dies, requests, link_jobs, dram_jobs = defaultdict(Die), [], [], []
     for row in rows:
         kind = row["record"]
         if kind == "map":
@@ -77,47 +173,47 @@ def main(log_path, report_path):
                 link_jobs.append((start, link_ns(int(row["bytes"]))))
         elif kind in ("read", "spare_read", "program", "erase", "copyback"):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
-            ops.append(clip(t[0], t[4]))
-            arrays.append(clip(t[1], t[2] if kind == "read" else t[4]))
-            passes = row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read")
+            dies[row["die"]].add(row, kind, t)
             moved = int(row["bytes"] or device["page_bytes"])
-            if passes:
+            if row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read"):
                 dram_jobs.append((t[0], -(-moved * dram["page_data_ns"] // device["page_bytes"])))
             if by_pages and kind in ("read", "program"):
                 link_jobs.append((t[0], link_ns(moved)))
-            copy, kind = kind == "copyback", kind.removeprefix("spare_")
-            states = ["read_bus", "read", "program", "program"] if copy else [kind + "_bus", kind, "data_wait", kind + "_bus"]
-            for state, start, stop in zip(states, t, t[1:]):
-                state_ns[state] += span(start, stop)
-    total, busy, active = end - begin, union(op for op in ops if op[0] < op[1]), union(i for i in ops + requests if i[0] < i[1])
+    current, by_component, by_cause, arrays, ops = currents(nand), Counter(), Counter(), [], []
+    for die in dies.values():
+        ops += [clip(*stretch) for stretch in merged(die.lines)]
+        for state, causes, *stretch, parts in die.pieces():
+            first, last = clip(*stretch)
+            if first >= last:
+                continue
+            if state in ("read", "program", "slc_program", "erase"):
+                arrays.append((first, last))
+            power, ns, number = parts * watts(current[state], nand), last - first, len(causes)
+            by_component[component(state)] += ns * power
+            for place, cause in enumerate(causes):  # shared evenly, what is left to the first
+                by_cause[cause] += (ns // number + (ns % number if place == 0 else 0)) * power
+    ops = [op for op in ops if op[0] < op[1]]
+    total, busy, active = end - begin, union(ops), union(ops + requests)
     # How long flash, and everything else, is charged for.
-    array = union(work for work in arrays if work[0] < work[1])
+    array = union(arrays)
     accounting = energy["idle_accounting"]
     charged = {"always_on": (total, total), "flash_off": (active, total), "busy_only": (array, array)}
     flash_on, on = (charged | {"busy_or_loading": (busy, busy)})[accounting]
     con_active = min(active, on)
-    bus = lambda kind: nand["transfer_ua"] if nand["transfer_ua"] is not None else nand[kind + "_ua"]
-    current = {kind: nand[kind + "_ua"] for kind in ("read", "program", "erase")}
-    current |= {kind + "_bus": bus(kind) for kind in ("read", "program", "erase")} | {"data_wait": nand["idle_ua"]}
-    if (page := nand["transfer"]) is not None:  # the charge of one time, spread over another, to the nearest microampere
-        for kind in ("read_bus", "program_bus"):
-            spread = (current[kind] - nand["idle_ua"]) * page["charged_ns"] + page["taken_ns"] // 2
-            current[kind] = nand["idle_ua"] + spread // page["taken_ns"]
-    joules = {state: state_ns[state] * watts(current[state], nand) for state in state_ns}
     # A die idles while flash is charged and it is in no operation.
-    in_operation = sum(state_ns.values()) if accounting != "busy_only" else overlap(ops, arrays)
+    in_operation = sum(last - first for first, last in ops) if accounting != "busy_only" else overlap(ops, arrays)
     idle_ns = device["channels"] * device["ways"] * flash_on - in_operation
     per_op = energy["dram_rule"] == "per_op"
     dram_active, part = (served(dram_jobs, begin, end) if per_op else con_active), dram["part"]
     answer = {
         "controller": watts(con["active_ua"], con) * con_active + watts(con["idle_ua"], con) * (on - con_active),
         "dram": watts(part["idle_ua"], part) * (on - dram_active) + watts(part["active_ua"], part) * dram_active,
-        **{"nand." + kind: joules[kind] for kind in ("read", "program", "erase")},
-        "nand.transfer": sum(joules[state] for state in ("read_bus", "program_bus", "erase_bus", "data_wait")),
+        **{"nand." + kind: by_component[kind] for kind in ("read", "program", "erase", "transfer")},
         "nand.idle": idle_ns * watts(nand["idle_ua"], nand),
         "host_interface": served(link_jobs, begin, end) * watts(link["active_ua"], link),
     }
-    print(json.dumps({name: nw_ns * 1e-18 for name, nw_ns in (answer | {"total": sum(answer.values())}).items()}))
+    answer |= {"total": sum(answer.values())} | {"cause." + cause: nw_ns for cause, nw_ns in by_cause.items()}
+    print(json.dumps({name: nw_ns * 1e-18 for name, nw_ns in answer.items()}))
 
 
 for pair in zip(sys.argv[1::2], sys.argv[2::2]):

@@ -244,6 +244,12 @@ fn what_is_wrong_with_a_report_is_named() {
         *report.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = new;
         report.to_string()
     };
+    let row = |ns: u64| json!({ "host": ns, "gc": 0, "merge": 0, "map": 0, "wear": 0 });
+    let beside = |rows: Value| {
+        let mut report = value(&json);
+        report["ledger"]["extra_ns"] = rows;
+        report.to_string()
+    };
     let mut budget = value(&json);
     budget["config"]["controller"]["power_budget_ma"] = json!(400);
     let cases: &[(String, &[&str])] = &[
@@ -256,6 +262,13 @@ fn what_is_wrong_with_a_report_is_named() {
         (changed("/ledger/die_ns/read/gc", json!(-5)), &["not a whole report", "-5"]),
         (changed("/ledger/die_ns/read/gc", json!(u64::MAX)), &["ledger.die_ns", "busy for longer"]),
         (changed("/ledger/die_ns/read", json!({"host": 1, "lost": 2})), &["ledger.die_ns.read.lost"]),
+        (beside(json!({ "extra_read": { "host": 1 } })), &["ledger.extra_ns", "not a whole ledger", "1 numbers of 5"]),
+        (beside(json!({ "extra_reads": row(1) })), &["ledger.extra_ns.extra_reads", "no state"]),
+        (
+            beside(json!({ "read_transfer_beside": row(u64::MAX) })),
+            &["ledger.extra_ns.read_transfer_beside", "more than"],
+        ),
+        (beside(json!({ "extra_slc_program": row(1) })), &["ledger.extra_ns.extra_slc_program", "more than"]),
         (changed("/ledger/elapsed_ns/quiet", json!(u64::MAX)), &["ledger.elapsed_ns", "out of range"]),
         (changed("/ledger/elapsed_ns/array", json!(u64::MAX)), &["ledger.elapsed_ns.array", "of `busy`"]),
         (changed("/ledger/transfer_die_ns", json!(u64::MAX)), &["ledger.transfer_die_ns", "out of range"]),
@@ -270,4 +283,35 @@ fn what_is_wrong_with_a_report_is_named() {
             assert!(message.contains(part), "{message}\nlacks {part}");
         }
     }
+}
+
+/// Time in single-level mode, and of further planes, which a report has where it occurred. The programs of a run are taken for such.
+#[test]
+fn states_of_some_drives_are_priced() {
+    let mut report = value(&report("x25m", &[]));
+    let (program_ma, programs) = (20.0, report["ledger"]["die_ns"]["program"].clone());
+    let none: Value = programs.as_object().expect("by cause").keys().map(|cause| (cause.clone(), json!(0))).collect();
+    let program_j = |report: &Value, table: &str| {
+        let repriced =
+            value(&reprice(&report.to_string(), table, "prices.toml").unwrap_or_else(|error| panic!("{error}")));
+        let (e, by_cause) = (&repriced["energy_j"], repriced["energy_by_cause_j"].as_object().expect("by cause"));
+        let causes: f64 = by_cause.values().filter_map(Value::as_f64).sum();
+        assert!((causes / e["total"].as_f64().expect("joules") - 1.0).abs() < 1e-9, "{table}: causes add up");
+        e["nand"]["program"].as_f64().expect("joules")
+    };
+    let whole_j = program_j(&report, "energy.nand.read_ma = 25");
+    let near =
+        |found: f64, ma: f64| assert!((found / (whole_j * ma / program_ma) - 1.0).abs() < 1e-12, "{found}, {ma} mA");
+    let refused = |report: &Value, table: &str| reprice(&report.to_string(), table, "").expect_err(table).to_string();
+    assert!(refused(&report, "energy.nand.slc_program_ma = 10").contains("no effect on this drive"));
+    report["ledger"]["die_ns"]["program"] = none;
+    report["ledger"]["die_ns"]["slc_program"] = programs.clone();
+    near(program_j(&report, "energy.nand.read_ma = 25"), program_ma);
+    near(program_j(&report, "energy.nand.slc_program_ma = 10"), 10.0);
+    assert!(refused(&report, "energy.nand.extra_plane_program_ma = 5").contains("planes of a die"));
+    report["ledger"]["extra_ns"] = json!({ "extra_slc_program": programs });
+    near(program_j(&report, "energy.nand.read_ma = 25"), program_ma);
+    near(program_j(&report, "energy.nand.extra_plane_program_ma = 5"), program_ma + 5.0);
+    let both = "[energy.nand]\nslc_program_ma = 10\nextra_plane_program_ma = 5\nslc_extra_plane_program_ma = 3\n";
+    near(program_j(&report, both), 13.0);
 }

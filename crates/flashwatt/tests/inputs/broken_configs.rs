@@ -125,6 +125,12 @@ const CASES: &[Case] = &[
     ("[energy]\nidle_accounting = \"alwayson\"\n", &[], &["my.toml:2:1", "did you mean `always_on`?"]),
     ("", &["energy.dram_rule=perop"], &["--set: energy.dram_rule", "`perop`", "did you mean `per_op`?"]),
     ("", &["energy.nand.transfer_ma=operations"], &["--set: energy.nand.transfer_ma", "did you mean `operation`?"]),
+    (
+        "[energy.nand]\nextra_plane_program_ma = 5\n",
+        &[],
+        &["my.toml:2:1: energy.nand.extra_plane_program_ma", "no effect", "found 5.0", "planes of a die"],
+    ),
+    ("", &["energy.nand.slc_program_ma=21"], &["--set: energy.nand.slc_program_ma", "no effect", "single-level mode"]),
     ("[run]\nprecondition = \"snapshot\"\n", &[], &["my.toml:2:1: run.precondition", "found no file", "{ snapshot = "]),
     ("[run]\nprecondition = { snapshot = 3 }\n", &[], &["my.toml:2:", "wrong type; found 3", "the name of a file"]),
     ("", &["run.precondition.snapshot=\"\""], &["--set: run.precondition.snapshot", "no file is named"]),

@@ -39,3 +39,25 @@ fn class_of(kind: OpKind, cause: Cause) -> OpQueue {
         _ => OpQueue::Background,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page that completes a row goes with those of the host that it is programmed with, and folding goes as collection does.
+    #[test]
+    fn padding_goes_as_a_write_and_folding_as_collection() {
+        for policy in REGISTRY {
+            let queue_of = policy.build.queue_of;
+            assert_eq!(
+                queue_of(OpKind::Program, Cause::Pad),
+                queue_of(OpKind::Program, Cause::Host),
+                "{}",
+                policy.name
+            );
+            for kind in OpKind::ALL {
+                assert_eq!(queue_of(kind, Cause::Fold), queue_of(kind, Cause::Gc), "{}: {}", policy.name, kind.name());
+            }
+        }
+    }
+}

@@ -8,7 +8,8 @@ use crate::nand::Reserve;
 use crate::observe::probe::Probe;
 use crate::operation::Cause;
 use crate::recovery::dump::DumpedUnit;
-use flashwatt_base::units::Ppn;
+use flashwatt_base::units::{BlockId, Ppn};
+use std::collections::BTreeMap;
 
 impl<P: Probe> Ssd<P> {
     /// Lets a drive that is at rest program these pages, as its capacitors let it do at a power cut. It has recovered
@@ -23,8 +24,14 @@ impl<P: Probe> Ssd<P> {
     }
 
     pub(in crate::drive) fn plan_dump(&mut self, pages: &[Ppn]) {
+        let mut used: BTreeMap<BlockId, u32> = BTreeMap::new();
         for &page in pages {
             self.firmware.plan.program(page, Cause::Host, None);
+            *used.entry(self.geometry.block_of(page)).or_default() += 1;
+        }
+        for (block, pages) in used {
+            let all = self.geometry.pages_of(block).take(self.geometry.whole_rows(pages) as usize);
+            all.skip(pages as usize).for_each(|page| _ = self.firmware.plan.program(page, Cause::Pad, None));
         }
     }
 

@@ -223,6 +223,14 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         Grain::Run(self.map.geometry.dies)
     }
 
+    fn pad(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+        if cx.blocks.is_apart(block) {
+            self.map.tps.pad(block, cx.blocks, plan);
+        } else {
+            self.pages.pad(block, &self.map, cx.blocks, plan);
+        }
+    }
+
     fn home(&self, lpn: Lpn) -> Option<DieId> {
         self.pages.home(lpn)
     }

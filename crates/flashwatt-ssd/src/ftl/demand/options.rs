@@ -200,7 +200,7 @@ pub(in crate::ftl) fn room(settings: &Settings, replicas: u32, size: &DriveSize)
     let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
     let map = MapShare::room(settings.entries_per_page, replicas + 1, settings.map_reserved_blocks, size);
     Room {
-        pages: size.logical_pages + spare_blocks * size.pages_per_block + map,
+        pages: size.logical_pages + spare_blocks * size.pages_per_block + size.padded_pages() + map,
         idle_pages: size.watermark_pages(settings.separate_frontiers) + map,
         what: format!(
             "in each of {} dies the low watermark and one more, and {} for translation pages",

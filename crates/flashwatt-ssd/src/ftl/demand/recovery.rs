@@ -17,7 +17,8 @@ use crate::recovery::registers::CopyInRegister;
 use crate::recovery::scan::Found;
 use flashwatt_base::units::{BlockId, DieId, Ppn};
 
-/// Translation pages of a piece of work.
+/// Translation pages of a piece of work. Of a drive that programs rows of pages at once it is a row of each die: what a piece has begun of
+/// a row is padded before the next piece.
 const PAGES_AT_ONCE: u32 = 32;
 
 /// What is left to do.
@@ -93,7 +94,9 @@ impl<O: EvictionOrder, K> Demand<O, K> {
     /// Writes the translation pages that are wanted, from `first` on, as far as there is room. If there is none, makes some.
     fn write_map(&mut self, first: u32, wanted: Vec<bool>, cx: &mut Context, plan: &mut Plan) -> MapRecovery {
         let all = self.map.tps.share().pages;
-        let end = all.min(first + PAGES_AT_ONCE);
+        let geometry = &self.map.geometry;
+        let at_once = if geometry.row_pages == 1 { PAGES_AT_ONCE } else { geometry.dies * geometry.row_pages };
+        let end = all.min(first + at_once);
         for page in (first..end).filter(|&page| wanted[page as usize]) {
             if !self.map.tps.has_room(page) {
                 let is_stuck = plan.ops().is_empty() && !self.make_room(cx, plan);

@@ -39,7 +39,7 @@ pub(super) struct MapShare {
 }
 
 /// Blocks of each die that the map takes: those that its pages fill, and `reserved` more (by default the same number
-/// again, and at least 3).
+/// again, and at least 3). `pages_per_block` are those that a block holds for certain: the rest of a row may be pages without data.
 pub(super) fn blocks_per_die(
     pages: u128,
     copies: u32,
@@ -55,7 +55,8 @@ impl MapShare {
     /// The share of a drive with `entries_per_page` entries in a translation page.
     pub fn new(entries_per_page: u32, copies: u32, reserved: Option<u32>, geometry: &Geometry) -> Self {
         let pages = geometry.logical_units.div_ceil(entries_per_page);
-        let (dies, in_block) = (u128::from(geometry.dies), u128::from(geometry.pages_per_block));
+        let certain = geometry.pages_per_block - (geometry.row_pages - 1);
+        let (dies, in_block) = (u128::from(geometry.dies), u128::from(certain));
         let blocks = blocks_per_die(u128::from(pages), copies, reserved, dies, in_block);
         MapShare { pages, copies, blocks_per_die: u32::try_from(blocks).unwrap_or(u32::MAX) }
     }
@@ -63,7 +64,8 @@ impl MapShare {
     /// The share in physical pages, for sizes under check.
     pub fn room(entries_per_page: u32, copies: u32, reserved: Option<u32>, size: &DriveSize) -> u128 {
         let pages = size.logical_pages.div_ceil(u128::from(entries_per_page));
-        size.dies * size.pages_per_block * blocks_per_die(pages, copies, reserved, size.dies, size.pages_per_block)
+        let certain = (size.pages_per_block + 1).saturating_sub(size.row_pages).max(1);
+        size.dies * size.pages_per_block * blocks_per_die(pages, copies, reserved, size.dies, certain)
     }
 }
 
@@ -225,6 +227,21 @@ impl TranslationPages {
             self.dies[die.idx()].frontier = Frontier::at(&self.geometry, block);
         }
         Some(self.dies[die.idx()].frontier.take(1))
+    }
+
+    /// Skips the rest of the row that a block has open, with pages that hold nothing; nothing if the running collection of its die needs
+    /// these pages.
+    pub fn pad(&mut self, block: BlockId, blocks: &BlockTable, plan: &mut Plan) {
+        let die = self.geometry.die_of_block(block);
+        let free = self.free(die);
+        let DieGc { frontier, job, .. } = &mut self.dies[die.idx()];
+        if frontier.block(&self.geometry) != Some(block) {
+            return;
+        }
+        let copies = job.filter(|job| !job.erasing).map_or(0, |job| blocks.valid_units(job.victim));
+        if frontier.units_to_row(&self.geometry) + copies <= frontier.left() + free * self.geometry.units_per_block {
+            frontier.pad(&self.geometry, plan);
+        }
     }
 
     /// Whether a die has collection to do.
@@ -405,17 +422,19 @@ impl TranslationPages {
     }
 
     fn lay_down(&mut self, die: DieId, block: BlockId, pages: &[u32], blocks: &mut BlockTable, array: &mut Array) {
-        let mut frontier = Frontier::at(&self.geometry, block);
+        let programmed = self.geometry.whole_rows(pages.len() as u32);
         let first = self.geometry.first_ppn(block).0;
-        array.lay_down(block, pages.len() as u32);
+        array.lay_down(block, programmed);
         blocks.set_apart(block);
         blocks.lay_down(block, pages.len() as u32, |ppn| {
-            frontier.take(1);
             let page = pages[(ppn.0 - first) as usize];
             self.directory[page as usize] = ppn.0 + 1;
             Some(Lpn(self.geometry.logical_units + page))
         });
+        if programmed == self.geometry.pages_per_block && pages.len() < programmed as usize {
+            blocks.close(block); // the rest of its last row holds nothing
+        }
         self.dies[die.idx()].blocks.push(block);
-        self.dies[die.idx()].frontier = frontier;
+        self.dies[die.idx()].frontier = Frontier::behind(&self.geometry, block, programmed);
     }
 }

@@ -1,8 +1,10 @@
 //! Write frontiers, and the sources of a copy.
 
 use crate::blocks::BlockState;
+use crate::ftl::plan::Plan;
 use crate::ftl::{Claims, RestoredDrive};
 use crate::nand::Geometry;
+use crate::operation::Cause;
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
 use flashwatt_base::units::{BlockId, DieId, Ppn};
 
@@ -58,7 +60,9 @@ impl Frontier {
         let at = drive.array.planned_pages(block) * geometry.units_per_page;
         let is_next = geometry.unit_in_block(Ppn(next)) == at && drive.blocks.state(block) == BlockState::Open;
         require(is_next, "a place to write to that is not the end of an open block")?;
-        Ok(Frontier { next, ..Frontier::at(geometry, block) })
+        let frontier = Frontier { next, ..Frontier::at(geometry, block) };
+        require(frontier.is_at_row(geometry), "a place to write to within a row")?;
+        Ok(frontier)
     }
 
     /// The frontier's block, if it is not full.
@@ -75,6 +79,26 @@ impl Frontier {
     #[inline(always)]
     pub fn is_full(self) -> bool {
         self.next == self.end
+    }
+
+    /// Whether the next page is the first of a row.
+    pub fn is_at_row(self, geometry: &Geometry) -> bool {
+        let page = self.next / geometry.units_per_page % geometry.pages_per_block; // blocks hold whole pages
+        self.is_full() || page.is_multiple_of(geometry.row_pages)
+    }
+
+    /// Map units left in the row of the next page, if that is not its first.
+    pub fn units_to_row(self, geometry: &Geometry) -> u32 {
+        let page = self.next / geometry.units_per_page % geometry.pages_per_block;
+        let pages = if self.is_full() { 0 } else { geometry.whole_rows(page) - page };
+        pages * geometry.units_per_page
+    }
+
+    /// Skips the rest of a row, with pages that hold nothing.
+    pub fn pad(&mut self, geometry: &Geometry, plan: &mut Plan) {
+        while !self.is_at_row(geometry) {
+            plan.program(self.take(geometry.units_per_page), Cause::Pad, None);
+        }
     }
 
     /// The next address; advances by `units` map units.

@@ -16,6 +16,7 @@ use crate::blocks::{BlockTable, Choice, NextCopy};
 use crate::ftl::plan::{ChosenVictim, Plan};
 use crate::ftl::{Allocation, Context, Setup, Steady};
 use crate::gc::VictimPolicy;
+use crate::nand::settings::RowStripe;
 use crate::nand::{Array, DieSet, Geometry, Pace};
 use crate::operation::{Cause, OpKind};
 use crate::wear::WearPolicy;
@@ -68,6 +69,7 @@ pub(in crate::ftl) struct Pages {
     /// until a block is erased.
     roomy: DieSet,
     allocation: Allocation,
+    row_stripe: RowStripe,
     separate_frontiers: bool,
     copy_kind: OpKind,
     low_watermark: u32,
@@ -148,6 +150,7 @@ impl Pages {
             next_die: 0,
             roomy: DieSet::all(geometry.dies),
             allocation,
+            row_stripe: setup.row_stripe,
             separate_frontiers,
             copy_kind: OpKind::of_copies(setup.nand.copyback),
             low_watermark: setup.gc.low_watermark_blocks,
@@ -171,6 +174,7 @@ impl Pages {
         PhaseRules {
             dies: self.geometry.dies,
             pages_per_block: self.geometry.pages_per_block,
+            row_pages: self.geometry.row_pages,
             low_watermark: self.low_watermark,
             reserved: self.reserved,
             separate_frontiers: self.separate_frontiers,
@@ -226,6 +230,11 @@ impl Pages {
         loop {
             let die = self.roomy.first_from(self.next_die).or_else(|| self.roomy.first_from(0))?;
             if let Some(ppn) = self.host_page_on(die, owner, cx, plan) {
+                if self.row_stripe == RowStripe::Row && !self.dies[die.idx()].host.is_at_row(&self.geometry) {
+                    cold_path();
+                    self.next_die = die.0;
+                    return Some(ppn);
+                }
                 self.next_die = if die.0 + 1 == self.geometry.dies { 0 } else { die.0 + 1 };
                 return Some(ppn);
             }
@@ -323,6 +332,36 @@ impl Pages {
     /// Takes the free block of a die that the wear-levelling policy prefers.
     pub fn take_free(&self, die: DieId, cx: &mut Context) -> Option<BlockId> {
         cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.wear))
+    }
+
+    /// Skips the rest of the row that a block has open, with pages that hold nothing; nothing if the running collection of its die needs
+    /// these pages.
+    pub fn pad<O: Owner>(&mut self, block: BlockId, owner: &O, blocks: &BlockTable, plan: &mut Plan) {
+        let die = self.geometry.die_of_block(block);
+        let spare = self.room_beside_copies(die, owner, blocks);
+        let (geometry, is_shared) = (&self.geometry, !self.separate_frontiers);
+        let DieWrites { host, gc, leftover, job, .. } = &mut self.dies[die.idx()];
+        let into = job.as_mut().and_then(|job| job.into.as_mut());
+        let is_own = into.is_none(); // the copies take what the die has, and no block of their own
+        let frontiers = [(host, is_own && is_shared), (gc, is_own), (leftover, is_own)];
+        let mut frontiers = frontiers.into_iter().chain(into.map(|into| (into, true)));
+        let found = frontiers.find(|(frontier, _)| frontier.block(geometry) == Some(block));
+        let Some((frontier, takes_copies)) = found else { return };
+        if !takes_copies || frontier.units_to_row(geometry) <= spare {
+            frontier.pad(geometry, plan);
+        }
+    }
+
+    /// Map units that the running collection of a die has beyond what its copies take.
+    fn room_beside_copies<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> u32 {
+        let writes = &self.dies[die.idx()];
+        let Some(job) = writes.job.as_ref().filter(|job| !job.erasing) else { return u32::MAX };
+        let per_page = self.geometry.units_per_page;
+        let copies = blocks.valid_units(job.victim).div_ceil(per_page) * per_page;
+        let frontier = if self.separate_frontiers { writes.gc } else { writes.host };
+        let free = self.free(die, owner, blocks) * self.geometry.units_per_block;
+        let room = job.into.map_or(frontier.left() + writes.leftover.left() + free, Frontier::left);
+        room.saturating_sub(copies)
     }
 
     /// The page for a copy on this die.
@@ -535,12 +574,13 @@ impl Pages {
                     break;
                 }
                 left -= here;
-                array.lay_down(block, here);
+                let programmed = geometry.whole_rows(here);
+                array.lay_down(block, programmed);
                 blocks.lay_down_filled(block, here * stripe);
-                if here < geometry.pages_per_block {
-                    let mut frontier = Frontier::at(&geometry, block);
-                    frontier.next += here * stripe;
-                    self.dies[die.idx()].host = frontier;
+                if programmed < geometry.pages_per_block {
+                    self.dies[die.idx()].host = Frontier::behind(&geometry, block, programmed);
+                } else if here < programmed {
+                    blocks.close(block);
                 }
                 watch.done(u64::from(here * stripe))?;
             }

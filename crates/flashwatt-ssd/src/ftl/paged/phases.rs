@@ -27,6 +27,8 @@ const STEPS_PER_WRITE_MAX: u64 = 64;
 pub(in crate::ftl) struct PhaseRules {
     pub dies: u32,
     pub pages_per_block: u32,
+    /// Pages that are programmed at once: open blocks end with whole rows.
+    pub row_pages: u32,
     pub low_watermark: u32,
     pub reserved: u32,
     pub separate_frontiers: bool,

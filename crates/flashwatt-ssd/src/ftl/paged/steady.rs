@@ -214,7 +214,8 @@ impl DieShare {
     }
 
     fn new(phase: &DiePhase, valid: u64, rules: &PhaseRules, blocks: u32) -> DieShare {
-        let written = |left: u32| if left == 0 { 0 } else { rules.pages_per_block - left };
+        let written =
+            |left: u32| if left == 0 { 0 } else { (rules.pages_per_block - left) / rules.row_pages * rules.row_pages };
         let (host, gc) = (written(phase.host_left), written(phase.gc_left));
         let open = u32::from(phase.host_left > 0) + u32::from(phase.gc_left > 0);
         let taken = phase.free + open + u32::from(phase.victim.is_some());
@@ -385,7 +386,7 @@ mod tests {
         let (mut map, mut blocks, mut rng) = (FlatMap::new(geometry), BlockTable::new(geometry.clone()), Rng::new(7));
         let drive = FreshDrive { map: &mut map, blocks: &mut blocks, array: &mut array, rng: &mut rng };
         let mut go_on = |_: &flashwatt_base::progress::Progress| true;
-        let pace = Pace::new(&device.timing, &device.nand, &device.host_link, ReadTransfer::OnBus);
+        let pace = Pace::new(device, ReadTransfer::OnBus);
         let mut watch = Watch::new(&mut go_on);
         lay_down(geometry, &mut pages, drive, pace, by_formula, &mut watch).expect("nobody ends the work");
         (map, blocks, rng.bits())

@@ -60,6 +60,7 @@ pub(super) fn recency(protected_fraction: f64, cmt_entries: u32, geometry: &Geom
 impl Scheme for Dftl {
     const DOC: &'static str = "page mapping, the map on flash and its entries cached on demand (Gupta et al. 2009)";
     const COLLECTS: bool = true;
+    const HAS_ROWS: bool = true;
     const STARTS_MAPPED: bool = true;
     const BEFORE_BLOCKS: u32 = 1;
     const HAS_CHECKPOINTS: bool = true;

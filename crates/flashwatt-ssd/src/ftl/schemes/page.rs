@@ -59,6 +59,7 @@ pub struct Settings {
 impl Scheme for PageFtl {
     const DOC: &'static str = "page mapping, the whole map in DRAM";
     const COLLECTS: bool = true;
+    const HAS_ROWS: bool = true;
     const STARTS_MAPPED: bool = true;
     const BEFORE_BLOCKS: u32 = 1;
     const HAS_CHECKPOINTS: bool = true;
@@ -80,12 +81,12 @@ impl Scheme for PageFtl {
     }
 
     /// With sub-page mapping a block can hold almost a page of unused map units and still not be worth collecting. So each
-    /// block needs one page more.
+    /// block needs one page more. The rest of a row may be pages without data as well ([`DriveSize::padded_pages`]).
     fn room(settings: &Settings, size: &DriveSize) -> Room {
         let spare_blocks = size.dies * spare_blocks_per_die(size.low_watermark_blocks, size.reserved_blocks);
         let scattered = if size.units_per_page > 1 { size.dies * size.die_blocks } else { 0 };
         Room {
-            pages: size.logical_pages + spare_blocks * size.pages_per_block + scattered,
+            pages: size.logical_pages + spare_blocks * size.pages_per_block + scattered + size.padded_pages(),
             idle_pages: size.watermark_pages(settings.separate_frontiers),
             what: format!("in each of {} dies the low watermark and one more", size.dies),
         }
@@ -245,6 +246,10 @@ impl Ftl for PageFtl {
 
     fn home(&self, lpn: Lpn) -> Option<DieId> {
         self.pages.home(lpn)
+    }
+
+    fn pad(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+        self.pages.pad(block, &self.map, cx.blocks, plan);
     }
 
     /// All units go to one physical page.

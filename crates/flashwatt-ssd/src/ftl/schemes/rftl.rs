@@ -74,6 +74,7 @@ const TABLE: &str = "ftl.rftl";
 impl Scheme for Rftl {
     const DOC: &'static str = "DFTL with replicas of translation pages on other channels (RFTL 2019)";
     const COLLECTS: bool = true;
+    const HAS_ROWS: bool = true;
     const STARTS_MAPPED: bool = true;
     const BEFORE_BLOCKS: u32 = 1;
     const HAS_CHECKPOINTS: bool = true;

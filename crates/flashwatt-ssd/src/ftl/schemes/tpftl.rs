@@ -81,6 +81,7 @@ impl Scheme for Tpftl {
     const DOC: &'static str =
         "DFTL with entries clustered by translation page, prefetching and batches (Zhou et al. 2015)";
     const COLLECTS: bool = true;
+    const HAS_ROWS: bool = true;
     const STARTS_MAPPED: bool = true;
     const BEFORE_BLOCKS: u32 = 1;
     const HAS_CHECKPOINTS: bool = true;

@@ -1,7 +1,8 @@
 //! `device.scale`: a smaller drive of the same shape.
 //!
 //! Channels, ways, planes, page size and the share of spare flash stay. Blocks of a plane become fewer, down to
-//! [`DIE_BLOCKS_MIN`] in a die; then the pages of a block, down to [`PAGES_MIN`]. Both are rounded to whole numbers.
+//! [`DIE_BLOCKS_MIN`] in a die; then the pages of a block, down to [`PAGES_MIN`]. Both are rounded to whole numbers, pages of a block to
+//! whole rows.
 
 use super::{FlashShape, GivenSize, OverProvisioning};
 use flashwatt_base::settings::Checker;
@@ -27,9 +28,10 @@ pub(super) fn scaled(
         return Some((given, *geometry));
     }
     let least_blocks = u128::from(DIE_BLOCKS_MIN.div_ceil(geometry.planes)).min(blocks);
-    let least_pages = u128::from(PAGES_MIN.min(geometry.pages_per_block));
+    let row = u128::from(geometry.row_pages);
+    let least_pages = u128::from(PAGES_MIN.min(geometry.pages_per_block)).next_multiple_of(row);
     let pages_of_plane = (blocks * pages) as f64 * scale;
-    let pages_left = ((pages_of_plane / least_blocks as f64) as u128).min(pages);
+    let pages_left = ((pages_of_plane / least_blocks as f64) as u128).min(pages) / row * row;
     let blocks_left = ((pages_of_plane / pages_left.max(1) as f64).round() as u128).max(least_blocks);
     if pages_left < least_pages {
         let least = (least_blocks * least_pages) as f64 / (blocks * pages) as f64;

@@ -3,7 +3,8 @@
 use super::super::{PowerBudget, raw};
 use flashwatt_base::settings::{Checker, field};
 use flashwatt_ssd::energy::settings::Energy;
-use flashwatt_ssd::energy::{DieState, PriceTable};
+use flashwatt_ssd::energy::{DieState, ExtraState, PriceTable};
+use flashwatt_ssd::nand::settings::Bus;
 
 /// Largest budget: 1000 A, at up to 100 V.
 const MA_MAX: f64 = 1e6;
@@ -14,13 +15,20 @@ const KEY_W: &str = "controller.power_budget_w";
 
 /// k = ⌊(P_budget − P_base) / (P_op − P_idle)⌋ dies, of a drive with `dies`. P_base is the highest power while no die
 /// works: the active controller and DRAM, the host interface, all dies idle. P_op is the power of the most expensive
-/// phase of an operation. A budget in mA is a current at the voltage at which the drive's current is stated.
-pub(super) fn power_budget(c: &mut Checker, raw: &raw::Controller, energy: &Energy, dies: u32) -> Option<PowerBudget> {
+/// phase of an operation, with what works beside it: further planes, and a bus beside the array. A budget in mA is a current at the voltage at which the drive's current is stated.
+pub(super) fn power_budget(
+    c: &mut Checker,
+    raw: &raw::Controller,
+    energy: &Energy,
+    dies: u32,
+    beside: &Beside,
+) -> Option<PowerBudget> {
     let table = PriceTable::new(energy);
     let (key, budget_nw) = asked(c, raw, &table)?;
     let idle = table.die[DieState::Idle as usize];
     let base_nw = (table.controller[1] + table.dram[1] + table.host_interface + idle * dies).nw;
-    let operation_nw = table.die.iter().map(|&draw| (draw - idle).nw).max().unwrap_or(0);
+    let of_state = |state: DieState| (table.die[state as usize] - idle).nw + beside.nw(state, &table);
+    let operation_nw = DieState::ALL.into_iter().map(of_state).max().unwrap_or(0);
     if c.clean("controller") && c.clean("energy") && c.clean("device") && budget_nw < base_nw + operation_nw {
         let amount = |nw: i64| match key {
             KEY_W => format!("{:?} W", nw as f64 / 1e9),
@@ -37,6 +45,28 @@ pub(super) fn power_budget(c: &mut Checker, raw: &raw::Controller, energy: &Ener
     }
     let fits = (budget_nw - base_nw).max(0).checked_div(operation_nw).unwrap_or(i64::from(dies));
     Some(PowerBudget { budget_nw, base_nw, operation_nw, active_dies: fits.min(i64::from(dies)) as u32 })
+}
+
+/// What works beside a die at most.
+pub(super) struct Beside {
+    /// Planes that work at once.
+    pub planes: u32,
+    /// What moves over the bus while the array reads, and while it programs.
+    pub bus: Bus,
+}
+
+impl Beside {
+    /// The power in nW of what works beside a die in this state.
+    fn nw(&self, state: DieState, table: &PriceTable) -> i64 {
+        let of = |extra: ExtraState| table.extra[extra as usize].nw;
+        let planes = ExtraState::of_plane(state).map_or(0, |extra| of(extra) * i64::from(self.planes - 1));
+        let bus = match state {
+            DieState::Read if self.bus.cache_read => of(ExtraState::ReadBus),
+            DieState::Program if self.bus.cache_program => of(ExtraState::ProgramBus),
+            _ => 0,
+        };
+        planes + bus
+    }
 }
 
 /// The budget in nW, by whichever key it is given.

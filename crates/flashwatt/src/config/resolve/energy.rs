@@ -88,19 +88,18 @@ fn nand_energy(c: &mut Checker, raw: &raw::NandEnergy, timing: &Timing) -> NandE
 /// Refuses the currents of planes and of the single-level mode where they have no effect. `has_planes`: the planes of a die work in one
 /// operation. `has_slc`: blocks are used in single-level mode. Today no drive has either.
 pub(in crate::config) fn check_extra(c: &mut Checker, raw: &raw::NandEnergy, has_planes: bool, has_slc: bool) {
-    let planes = "a drive whose operations span the planes of a die, or no such key";
-    let cells = "a drive with blocks in single-level mode, or no such key";
+    let lacks_planes = (!has_planes).then_some("operations that span the planes of a die, or no such key");
+    let lacks_slc = (!has_slc).then_some("blocks in single-level mode, or no such key");
     let keys = [
-        ("slc_program_ma", raw.slc_program_ma, has_slc, cells),
-        ("extra_plane_read_ma", raw.extra_plane_read_ma, has_planes, planes),
-        ("extra_plane_program_ma", raw.extra_plane_program_ma, has_planes, planes),
-        ("extra_plane_erase_ma", raw.extra_plane_erase_ma, has_planes, planes),
-        ("slc_extra_plane_program_ma", raw.slc_extra_plane_program_ma, has_planes, planes),
-        ("slc_extra_plane_program_ma", raw.slc_extra_plane_program_ma, has_slc || !has_planes, cells),
+        ("slc_program_ma", raw.slc_program_ma, lacks_slc),
+        ("extra_plane_read_ma", raw.extra_plane_read_ma, lacks_planes),
+        ("extra_plane_program_ma", raw.extra_plane_program_ma, lacks_planes),
+        ("extra_plane_erase_ma", raw.extra_plane_erase_ma, lacks_planes),
+        ("slc_extra_plane_program_ma", raw.slc_extra_plane_program_ma, lacks_planes.or(lacks_slc)),
     ];
-    for (key, ma, has_effect, expected) in keys {
-        if let Some(ma) = ma.filter(|_| !has_effect) {
-            let fault = c.fault(&format!("energy.nand.{key}"), "no effect on this drive").found(format!("{ma:?}"));
+    for (key, ma, lacks) in keys {
+        if let Some((ma, expected)) = ma.zip(lacks) {
+            let fault = c.fault(&format!("energy.nand.{key}"), "has no effect on this drive").found(format!("{ma:?}"));
             c.push(fault.expected(expected));
         }
     }

@@ -1,7 +1,7 @@
 //! The tables of an SSD.
 
 use super::{
-    COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, check_extra, chosen, energy, rate_or_none, registered,
+    COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, cells, check_extra, chosen, energy, rate_or_none, registered,
 };
 use crate::config::capacity::{self, FlashShape, JournalNeeds, LogNeeds, Needs, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
@@ -18,7 +18,8 @@ use flashwatt_ssd::energy::settings::Energy;
 use flashwatt_ssd::ftl::{self, PartialReads};
 use flashwatt_ssd::gc::{self, Gc, GcPolicy};
 use flashwatt_ssd::nand::settings::{
-    BlockStripe, Bus, DeviceTable, FirmwareTime, HostLink, Nand, PairedPages, PartialUnit, ProgramOrder, Timing,
+    BlockStripe, Bus, Cells, DeviceTable, FirmwareTime, HostLink, Nand, PairedPages, PartialUnit, ProgramOrder,
+    RowStripe, Timing,
 };
 use flashwatt_ssd::nand::{Reserve, Reserves};
 use flashwatt_ssd::wear::{self, Wear};
@@ -50,12 +51,12 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     ftl.check(geometry.channels, c);
     check_block(c, &geometry);
     let watermarks = watermarks(c, &raw.gc);
-    let timing = timing(c, &raw.device.timing);
-    let bus = bus(c, raw, geometry.page_bytes);
+    let dies = dies(c, raw, &geometry, &ftl);
+    let timing = timing(c, &raw.device.timing, dies.cells.as_ref());
     let host_link = host_link(c, &raw.device.host_link);
     let firmware = firmware_time(c, &raw.device.firmware);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
-    check_extra(c, &raw.energy.nand, false, false);
+    check_extra(c, &raw.energy.nand, dies.block_planes > 1, false);
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, raw, geometry.page_bytes, &energy);
     let recovery = recovery(c, &raw.recovery, raw.device.nand.paired_pages, &ftl);
@@ -72,27 +73,34 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let journal = write_buffer.journal.map(|_| JournalNeeds { buffer_bytes: write_buffer.bytes, is_paired });
     let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, fixed, journal };
     let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);
-    let controller = controller(c, &raw.controller, &energy, geometry.dies());
+    let beside = budget::Beside { planes: dies.block_planes, bus: dies.bus.clone() };
+    let controller = controller(c, &raw.controller, &energy, geometry.dies(), &beside);
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let queue_depth = host_link.queue_depth;
     let whole = || {
-        let controlled = Controlled { timing, bus, host_link, firmware };
+        let controlled = Controlled { timing, dies, host_link, firmware };
         let device = device(c, raw, &geometry, capacity?, controlled, &ftl);
         ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
         check_map_load(c, &recovery, &ftl, device.logical_bytes / u64::from(device.page_bytes));
-        let die_blocks = u64::from(device.blocks_per_plane) * u64::from(device.planes);
+        let die_blocks = u64::from(device.die_blocks());
         let gc = collection(c, &raw.gc, policy, &watermarks, die_blocks)?;
         Some(Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, controller, energy, recovery })))
     };
     Resolved { drive: whole(), logical_bytes, queue_depth }
 }
 
-fn controller(c: &mut Checker, controller: &raw::Controller, energy: &Energy, dies: u32) -> Controller {
+fn controller(
+    c: &mut Checker,
+    controller: &raw::Controller,
+    energy: &Energy,
+    dies: u32,
+    beside: &budget::Beside,
+) -> Controller {
     Controller {
         policy: registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY),
         bus_order: c.choice(field!("controller", controller.bus_order), BusOrder::DataFirst),
         read_transfer: c.choice(field!("controller", controller.read_transfer), ReadTransfer::OnBus),
-        power_budget: budget::power_budget(c, controller, energy, dies),
+        power_budget: budget::power_budget(c, controller, energy, dies, beside),
     }
 }
 
@@ -100,11 +108,16 @@ fn geometry(c: &mut Checker, raw: &Raw) -> FlashShape {
     let device = &raw.device;
     let page_bytes = c.required(field!("device", device.page_bytes), 512..=PAGE_BYTES_MAX);
     c.rule("device.page_bytes", page_bytes, page_bytes.is_power_of_two(), "a power of two");
+    let planes = c.required(field!("device", device.planes), 1..=64);
+    let pages_per_block = c.required(field!("device", device.pages_per_block), 2..=65_535);
+    let block_planes = cells::block_planes(c, device, planes);
+    let bits = device.cells.bits.unwrap_or(1).clamp(1, Cells::BITS_MAX);
     let geometry = FlashShape {
         channels: c.required(field!("device", device.channels), 1..=CHANNELS_MAX),
         ways: c.required(field!("device", device.ways), 1..=64),
-        planes: c.required(field!("device", device.planes), 1..=64),
-        pages_per_block: c.required(field!("device", device.pages_per_block), 2..=65_535),
+        planes: if block_planes == 1 { planes } else { 1 },
+        pages_per_block: pages_per_block.saturating_mul(block_planes),
+        row_pages: block_planes * bits,
         page_bytes,
         map_unit_bytes: page_bytes,
     };
@@ -152,9 +165,38 @@ fn check_no_collection(c: &mut Checker, name: &str) {
 /// The tables of `[device]` that say how it works and not how large it is.
 struct Controlled {
     timing: Timing,
-    bus: Bus,
+    dies: Dies,
     host_link: HostLink,
     firmware: Option<FirmwareTime>,
+}
+
+/// What dies can do.
+struct Dies {
+    /// Planes that a block spans.
+    block_planes: u32,
+    cells: Option<Cells>,
+    bus: Bus,
+}
+
+impl Dies {
+    /// The cells, if more than a page is programmed at once: a page alone is one of `[device.timing]`.
+    fn rows(&self) -> Option<Cells> {
+        let row_pages = self.block_planes * self.cells.as_ref()?.bits;
+        self.cells.clone().filter(|_| row_pages > 1)
+    }
+}
+
+/// What the dies of a configuration can do, and what does not go with that.
+fn dies(c: &mut Checker, raw: &Raw, geometry: &FlashShape, ftl: &ftl::Settings) -> Dies {
+    let cells = cells::cells(c, raw, geometry);
+    let block_planes = geometry.row_pages / cells.as_ref().map_or(1, |cells| cells.bits);
+    let parts = bus(c, raw, geometry.page_bytes);
+    let bus = cells::bus(c, &raw.device.bus, block_planes, parts);
+    let is_plain = geometry.row_pages == 1 && bus.is_plain();
+    cells::check_rows(c, raw, is_plain, ftl);
+    let stripe = cells.as_ref().map_or(RowStripe::Page, |cells| cells.stripe);
+    cells::check_buffer(c, raw, geometry, stripe);
+    Dies { block_planes, cells, bus }
 }
 
 fn device(
@@ -162,7 +204,7 @@ fn device(
     raw: &Raw,
     geometry: &FlashShape,
     capacity: capacity::Capacity,
-    Controlled { timing, bus, host_link, firmware }: Controlled,
+    Controlled { timing, dies, host_link, firmware }: Controlled,
     ftl: &ftl::Settings,
 ) -> DeviceTable {
     let device = &raw.device;
@@ -172,9 +214,9 @@ fn device(
         description: device.description.clone().unwrap_or_default(),
         channels: geometry.channels,
         ways: geometry.ways,
-        planes: geometry.planes,
+        planes: device.planes.unwrap_or(1),
         blocks_per_plane: capacity.blocks_per_plane,
-        pages_per_block: capacity.pages_per_block,
+        pages_per_block: capacity.pages_per_block / dies.block_planes,
         page_bytes: geometry.page_bytes,
         logical_bytes: capacity.logical_bytes,
         spare_fraction: capacity.spare_fraction,
@@ -183,8 +225,10 @@ fn device(
         block_stripe: block_stripe(c, field!("device", device.block_stripe), ftl),
         reserves: capacity.reserves,
         scale: device.scale.filter(|&scale| scale != 1.0),
+        plane_blocks: dies.block_planes > 1,
+        cells: dies.rows(),
         timing,
-        bus,
+        bus: dies.bus,
         host_link,
         firmware,
         nand: Nand {
@@ -209,12 +253,17 @@ fn block_stripe(c: &mut Checker, field: Field<BlockStripe>, ftl: &ftl::Settings)
     stripe
 }
 
-fn timing(c: &mut Checker, raw: &raw::Timing) -> Timing {
+fn timing(c: &mut Checker, raw: &raw::Timing, cells: Option<&Cells>) -> Timing {
     const TABLE: &str = "device.timing";
-    let program_ns = c.required(field!(TABLE, raw.program_ns), 1..=NS_MAX);
+    let mut array_ns = |field, of_cells: Option<Nanos>| match of_cells {
+        Some(ns) => ns,
+        None => c.required(field, 1..=NS_MAX),
+    };
+    let program_ns = array_ns(field!(TABLE, raw.program_ns), cells.map(|cells| cells.program_ns));
+    let read_ns = array_ns(field!(TABLE, raw.read_ns), cells.map(|cells| cells.read_ns[0]));
     let program_upper_ns = c.optional(field!(TABLE, raw.program_upper_ns), program_ns..=NS_MAX);
     Timing {
-        read_ns: c.required(field!(TABLE, raw.read_ns), 1..=NS_MAX),
+        read_ns,
         program_ns,
         program_upper_ns: program_upper_ns.filter(|&ns| ns > program_ns),
         erase_ns: c.required(field!(TABLE, raw.erase_ns), 1..=NS_MAX),
@@ -245,7 +294,7 @@ fn bus(c: &mut Checker, raw: &Raw, page_bytes: u32) -> Bus {
         c.push(fault.expected(format!("at most {PAGE_BYTES_MAX}, or false")));
         return Bus::default();
     }
-    Bus { partial_pages, partial_unit: Some(partial_unit) }
+    Bus { partial_pages, partial_unit: Some(partial_unit), ..Bus::default() }
 }
 
 /// The time of the firmware. Cores without work are a fault.

@@ -140,6 +140,17 @@ fn every_default_is_valid() {
         if key.key == "write_buffer.journal_max_ns" {
             sets.extend(["write_buffer.bytes=65536", "write_buffer.protection=journal"].map(String::from));
         }
+        if key.key == "device.bus.partial_unit" {
+            sets.push("device.bus.partial_pages=true".into());
+        }
+        if key.key == "device.bus.cache_busy_ns" {
+            sets.extend(["device.bus.cache_read=true", "device.preset=limit"].map(String::from));
+        }
+        if key.key.starts_with("device.cells.") {
+            let cells = ["device.cells.bits=2", "device.cells.read_ns=[1, 1]", "device.cells.program_ns=1"];
+            sets.extend(cells.map(String::from));
+            sets.push("device.preset=limit".into());
+        }
         if key.key.starts_with("array.") {
             sets.push("array.members=2".into());
         }

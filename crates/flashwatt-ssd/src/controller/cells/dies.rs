@@ -1,0 +1,179 @@
+//! What a die does now.
+
+use super::Moving;
+use super::rows::RowId;
+use crate::controller::Controller;
+use crate::controller::MeteredFlash;
+use crate::controller::queues::OpList;
+use crate::energy::ledger::OpTimes;
+use crate::energy::{DieState, ExtraState};
+use crate::observe::probe::Probe;
+use flashwatt_base::units::{DieId, Nanos, OpId};
+
+/// What the array of a die does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum ArrayWork {
+    /// Nothing.
+    #[default]
+    None,
+    /// Reads, one or several at once: the list `reads` of the die.
+    Reads,
+    /// Programs a row.
+    Row(RowId),
+    /// Erases a block, on all planes that it spans.
+    Erase(OpId),
+}
+
+/// A die.
+#[derive(Clone)]
+pub(super) struct CellDie {
+    pub work: ArrayWork,
+    /// When what the array does was started, and when the array began with it.
+    pub started: Nanos,
+    pub array_start: Nanos,
+    /// The reads that the array does, linked by `next`, and their number.
+    pub reads: OpList,
+    pub planes: u32,
+    /// Reads whose data moves out, or waits for the bus. They are linked by `next`.
+    pub out: OpList,
+    pub out_times: Times,
+    /// Reads that the array has done, whose data waits until that of others has moved out.
+    pub behind: OpList,
+    pub behind_times: Times,
+    /// The row of which pages are in the registers.
+    pub latched: RowId,
+    /// The state of the die in the books, since when, and the state that follows at a known time.
+    pub state: DieState,
+    pub since: Nanos,
+    pub next: Option<(Nanos, DieState)>,
+    /// In the books: what further planes of the array do, and what moves over the bus beside it, since when.
+    pub extra: Option<ExtraState>,
+    pub beside: Option<(ExtraState, Nanos)>,
+}
+
+/// When reads were started, when the array did them, and how many there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Times {
+    pub start: Nanos,
+    pub array_start: Nanos,
+    pub array_end: Nanos,
+    pub planes: u32,
+}
+
+/// What the log says of an operation that has ended, beside its times.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shared {
+    /// When its command, and the page of a program, had moved in.
+    pub in_end: Nanos,
+    /// Pages that the array read or programmed at once, and the planes that it did so on.
+    pub pages: u32,
+    pub planes: u32,
+}
+
+impl Times {
+    /// The phases of a read whose data moves out from `out_start` to `end`.
+    pub fn whole(self, out_start: Nanos, end: Nanos) -> OpTimes {
+        OpTimes { start: self.start, array_start: self.array_start, array_end: self.array_end, out_start, end }
+    }
+
+    /// What such reads share.
+    pub fn shared(self) -> Shared {
+        Shared { in_end: self.array_start, pages: self.planes, planes: self.planes }
+    }
+}
+
+impl Default for CellDie {
+    fn default() -> Self {
+        CellDie {
+            work: ArrayWork::None,
+            started: 0,
+            array_start: 0,
+            reads: OpList::default(),
+            planes: 1,
+            out: OpList::default(),
+            out_times: Times::default(),
+            behind: OpList::default(),
+            behind_times: Times::default(),
+            latched: RowId::NONE,
+            state: DieState::Idle,
+            since: 0,
+            next: None,
+            extra: None,
+            beside: None,
+        }
+    }
+}
+
+impl Controller {
+    /// Takes account of what a die does from now on: its state in the books, and whether it can start operations, or something beside
+    /// what it does.
+    pub(super) fn restate<P: Probe>(&mut self, die: DieId, now: Nanos, flash: &mut MeteredFlash<P>) {
+        let moving = self.moving_of(die);
+        let of = &self.cells().dies[die.idx()];
+        let (works, has_out) = (of.work != ArrayWork::None, of.out.head.is_some());
+        if !works {
+            let state = match moving {
+                Some(Moving::Out(..)) => DieState::ReadBus,
+                Some(Moving::In(..)) => DieState::ProgramBus,
+                None if has_out => DieState::DataWait,
+                None => DieState::Idle,
+            };
+            self.set_state(die, now, state, flash);
+        }
+        let beside = moving.filter(|_| works).map(|moving| match moving {
+            Moving::Out(..) => ExtraState::ReadBus,
+            Moving::In(..) => ExtraState::ProgramBus,
+        });
+        self.set_beside(die, now, beside, flash);
+        let is_idle = !works && !has_out && moving.is_none();
+        self.set_idle(die, is_idle);
+        let rules = &self.cells().rules;
+        let reads_beside = rules.bus.cache_read && !works && has_out && !matches!(moving, Some(Moving::In(..)));
+        let of = &self.cells().dies[die.idx()];
+        let loads_beside = rules.bus.cache_program && matches!(of.work, ArrayWork::Row(_)) && moving.is_none();
+        let (channel, way) = self.seat(die);
+        let beside = &mut self.channels[channel.idx()].beside;
+        *beside = *beside & !(1 << way) | u64::from(reads_beside | loads_beside) << way;
+        let waits = &mut self.channels[channel.idx()].data_waits;
+        *waits = *waits & !(1 << way) | u64::from(has_out && moving.is_none()) << way;
+        self.mark_changed(channel);
+    }
+
+    /// Sets whether a die can start operations.
+    fn set_idle(&mut self, die: DieId, is_idle: bool) {
+        let (channel, way) = self.seat(die);
+        let bus = &mut self.channels[channel.idx()];
+        bus.idle = bus.idle & !(1 << way) | u64::from(is_idle) << way;
+        bus.stale |= 1 << way;
+        let of = &self.cells().dies[die.idx()];
+        let running = match of.work {
+            ArrayWork::Reads => of.reads.head,
+            ArrayWork::Row(row) => self.cells().rows[row].op,
+            ArrayWork::Erase(id) => id,
+            ArrayWork::None if of.out.head.is_some() => of.out.head,
+            ArrayWork::None => match self.moving_of(die) {
+                Some(Moving::In(_, row)) => self.cells().rows[row].op,
+                _ => OpId::NONE,
+            },
+        };
+        debug_assert_eq!(running.is_none(), is_idle);
+        self.dies[die.idx()].running = running;
+    }
+
+    /// Adds an operation to the end of a list.
+    pub(super) fn append(&mut self, list: OpList, id: OpId) -> OpList {
+        self.ops[id].next = OpId::NONE;
+        if list.head.is_none() {
+            return OpList { head: id, tail: id };
+        }
+        self.ops[list.tail].next = id;
+        OpList { head: list.head, tail: id }
+    }
+
+    /// The operations of a list.
+    pub(super) fn listed(&self, list: OpList) -> impl Iterator<Item = OpId> + Clone + '_ {
+        std::iter::successors(Some(list.head).filter(|id| id.is_some()), |&id| {
+            Some(self.ops[id].next).filter(|next| next.is_some())
+        })
+    }
+}

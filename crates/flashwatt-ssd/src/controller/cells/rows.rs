@@ -1,0 +1,579 @@
+//! Rows: pages that are programmed at once, those of one row of cells on all planes that a block spans.
+//!
+//! The program of a page is a *member* of its row from its planning on. When a member's data is there, the page moves into the registers
+//! of its die, in the order of pages and one transfer at a time, so that other dies can use the bus between two pages. The die is free
+//! between two transfers. When the last page is in, the array programs the row, and at the end of that all members end.
+//!
+//! The registers hold pages of one row. A row of which all pages are there takes them from one of which some are still to come: the pages
+//! of that one move in again later. With `device.bus.cache_program` there are registers for one more row, and the pages of the next row
+//! move in while the array programs.
+//!
+//! A row that waits for pages is *padded* when nothing has happened to it for a time while its die had no other row to program, or when
+//! someone waits for it: the translation layer skips the rest of the row.
+//! Until a row is on flash, reads of its pages are served from the controller's memory.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::{Index, IndexMut};
+
+use super::dies::{ArrayWork, Shared};
+use super::{Cells, Moving};
+use crate::controller::op::{NewOp, Role, Until};
+use crate::controller::queues::ways;
+use crate::controller::{Controller, MeteredFlash, UnderWay};
+use crate::energy::die_state::OpStates;
+use crate::energy::ledger::OpTimes;
+use crate::firmware::Firmware;
+use crate::nand::{Array, FlashAddress, Geometry};
+use crate::observe::probe::Probe;
+use crate::operation::{Cause, OpClass, OpKind};
+use flashwatt_base::mem::FlatTable;
+use flashwatt_base::units::{BlockId, ChannelId, DieId, Nanos, OpId};
+use flashwatt_core::connector::{Agenda, EventKind};
+
+/// The largest number of pages of a row.
+pub(crate) const ROW_PAGES_MAX: usize = 32;
+
+/// The number of a row under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RowId(u32);
+
+impl RowId {
+    pub const NONE: RowId = RowId(u32::MAX);
+
+    fn is_some(self) -> bool {
+        self != Self::NONE
+    }
+}
+
+/// A row whose program has not ended.
+#[derive(Clone, Copy)]
+pub(in crate::controller) struct Row {
+    /// The operation that stands for it in the queues of its die.
+    pub op: OpId,
+    /// Its first page.
+    at: FlashAddress,
+    /// Its pages.
+    size: u32,
+    /// By page: the operation, and whether its data is there.
+    members: [OpId; ROW_PAGES_MAX],
+    planned: u32,
+    ready: u32,
+    /// Pages in the registers.
+    loaded: u32,
+    /// By page: when it began to move in, and when it was there.
+    moved: [(Nanos, Nanos); ROW_PAGES_MAX],
+    /// Whether the array programs it.
+    programs: bool,
+    /// The row before it in its block, if that is not being programmed yet, and the row after it.
+    before: RowId,
+    after: RowId,
+    /// Whether `op` is in its queue.
+    is_linked: bool,
+    /// When its last page was planned, or the last row of its die was programmed if that was later.
+    since: Nanos,
+}
+
+impl Row {
+    /// Its members.
+    pub fn members(&self) -> impl Iterator<Item = OpId> + Clone + '_ {
+        self.members[..self.size as usize].iter().copied().filter(|id| id.is_some())
+    }
+
+    /// The member whose page moves in next.
+    pub fn next_member(&self) -> OpId {
+        self.members[self.loaded as usize % ROW_PAGES_MAX]
+    }
+
+    /// Whether the data of all pages is there.
+    fn is_whole(&self) -> bool {
+        self.ready.count_ones() == self.size
+    }
+
+    /// Whether it waits for pages that nobody has planned.
+    fn is_open(&self) -> bool {
+        self.planned.count_ones() < self.size
+    }
+
+    /// Whether all its pages are in the registers, and the array has not begun.
+    fn waits_for_array(&self) -> bool {
+        self.loaded == self.size && !self.programs
+    }
+}
+
+/// The rows whose programs have not ended.
+#[derive(Clone)]
+pub(in crate::controller) struct Rows {
+    rows: Vec<Row>,
+    free: Vec<u32>,
+    of_die: FlatTable<Vec<RowId>>,
+    /// The present time, as of the last plan.
+    pub now: Nanos,
+    /// Rows by the times at which they may have waited for long enough.
+    deadlines: BinaryHeap<Reverse<(Nanos, u32)>>,
+}
+
+impl Index<RowId> for Rows {
+    type Output = Row;
+
+    fn index(&self, row: RowId) -> &Row {
+        &self.rows[row.0 as usize]
+    }
+}
+
+impl IndexMut<RowId> for Rows {
+    fn index_mut(&mut self, row: RowId) -> &mut Row {
+        &mut self.rows[row.0 as usize]
+    }
+}
+
+impl Rows {
+    /// No rows.
+    pub fn new(geometry: &Geometry) -> Self {
+        Rows {
+            rows: Vec::new(),
+            free: Vec::new(),
+            of_die: vec![Vec::new(); geometry.dies as usize].into(),
+            now: 0,
+            deadlines: BinaryHeap::new(),
+        }
+    }
+
+    /// The row of a page, if it is under way.
+    fn find(&self, at: FlashAddress) -> Option<RowId> {
+        let holds = |row: &&RowId| {
+            let row = &self[**row];
+            row.at.block == at.block && (row.at.page..row.at.page + row.size).contains(&at.page)
+        };
+        self.of_die[at.die.idx()].iter().find(holds).copied()
+    }
+
+    /// The last row of a block that is not being programmed yet.
+    fn last_of_block(&self, at: FlashAddress) -> RowId {
+        let of_block = |row: &&RowId| self[**row].at.block == at.block && !self[**row].programs;
+        self.of_die[at.die.idx()].iter().rev().find(of_block).copied().unwrap_or(RowId::NONE)
+    }
+
+    fn add(&mut self, row: Row) -> RowId {
+        let die = row.at.die;
+        let id = match self.free.pop() {
+            Some(at) => {
+                self.rows[at as usize] = row;
+                RowId(at)
+            }
+            None => {
+                self.rows.push(row);
+                RowId(self.rows.len() as u32 - 1)
+            }
+        };
+        self.of_die[die.idx()].push(id);
+        id
+    }
+
+    fn remove(&mut self, id: RowId) {
+        let die = self[id].at.die;
+        self.of_die[die.idx()].retain(|&row| row != id);
+        self[id].size = 0; // it waits for nothing
+        self.free.push(id.0);
+    }
+
+    /// The next time at which a row may have waited for long enough.
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        self.deadlines.peek().map(|&Reverse((at, _))| at)
+    }
+}
+
+impl Controller {
+    /// Whether programs of pages are gathered to rows.
+    #[inline(always)]
+    pub(in crate::controller) fn has_rows(&self) -> bool {
+        self.cells.is_some()
+    }
+
+    /// Notes the present time, before operations are planned.
+    pub(in crate::controller) fn note_time(&mut self, now: Nanos) {
+        if let Some(cells) = &mut self.cells {
+            cells.rows.now = now;
+        }
+    }
+
+    /// The planned program of a page joins its row; of a copy the second half.
+    pub(in crate::controller) fn join_row(&mut self, id: OpId, at: FlashAddress) {
+        let rows = &self.cells().rows;
+        let (found, now) = (rows.find(at), rows.now);
+        let row = found.unwrap_or_else(|| self.open_row(id, at));
+        let pad_after_ns = self.cells().rules.pad_after_ns;
+        let rows = &mut self.cells_mut().rows;
+        let of = &mut rows[row];
+        let page = at.page - of.at.page;
+        (of.members[page as usize], of.since) = (id, now);
+        of.planned |= 1 << page;
+        let is_open = of.is_open();
+        if found.is_none() && is_open {
+            rows.deadlines.push(Reverse((now.saturating_add(pad_after_ns), row.0)));
+        }
+        self.raise_row(row, id);
+    }
+
+    /// A row goes by the best of its members' classes.
+    fn raise_row(&mut self, row: RowId, member: OpId) {
+        let (op, is_linked) = (self.cells().rows[row].op, self.cells().rows[row].is_linked);
+        let queue = self.ops[member].queue;
+        if self.ops[op].queue <= queue {
+            return;
+        }
+        if is_linked {
+            self.unlink(op);
+        }
+        self.ops[op].queue = queue;
+        if is_linked {
+            self.link(op);
+            self.mark_changed(self.geometry.channel_of(self.ops[op].at.die));
+        }
+    }
+
+    /// The row of a page that nothing was planned for before.
+    fn open_row(&mut self, id: OpId, at: FlashAddress) -> RowId {
+        let size = self.geometry.row_pages;
+        let first = FlashAddress { page: at.page - at.page % size, ..at };
+        let of = self.ops[id];
+        let op = self.ops.insert(NewOp {
+            seq: of.seq,
+            kind: OpKind::Program,
+            cause: of.cause,
+            queue: of.queue,
+            at: first,
+            other: FlashAddress::NONE,
+            request: of.request,
+            replaces: BlockId::NONE,
+            is_blank: false,
+        });
+        self.ops[op].role = Role::Row;
+        let rows = &mut self.cells_mut().rows;
+        let before = rows.last_of_block(at);
+        let row = rows.add(Row {
+            op,
+            at: first,
+            size,
+            members: [OpId::NONE; ROW_PAGES_MAX],
+            planned: 0,
+            ready: 0,
+            loaded: 0,
+            moved: [(0, 0); ROW_PAGES_MAX],
+            programs: false,
+            before,
+            after: RowId::NONE,
+            is_linked: false,
+            since: 0,
+        });
+        if before.is_some() {
+            rows[before].after = row;
+        }
+        self.ops[op].other.page = row.0;
+        row
+    }
+
+    /// The data of a member is there: its page may move in, and reads of it are served.
+    pub(super) fn member_is_ready(&mut self, id: OpId) {
+        while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
+            self.unblock(waiting);
+        }
+        let at = self.ops[id].at;
+        let Some(row) = self.cells().rows.find(at) else { unreachable!("a member without its row") };
+        let of = &mut self.cells_mut().rows[row];
+        of.ready |= 1 << (at.page - of.at.page);
+        self.refresh_rows(at.die);
+    }
+
+    /// The first half of a copy has ended: its page joins those whose data is there.
+    pub(super) fn half_is_done(&mut self, id: OpId) {
+        let op = &mut self.ops[id];
+        (op.kind, op.started) = (OpKind::Program, false);
+        op.at = std::mem::replace(&mut op.other, FlashAddress::NONE);
+        op.role = if op.role == Role::OnDie { Role::OnDieMember } else { Role::Member };
+        self.enqueue_new(id);
+    }
+
+    /// Whether the data of the planned program of a page is in memory.
+    fn is_in_memory(&self, program: OpId) -> bool {
+        let op = &self.ops[program];
+        op.kind == OpKind::Program && op.blockers == 0
+    }
+
+    /// A read is planned of a page whose program has not ended: memory serves it.
+    pub(in crate::controller) fn serve_from_memory(&mut self, id: OpId, program: OpId, array: &Array) {
+        self.ops[id].role = Role::Memory;
+        if !self.is_in_memory(program) {
+            self.wait(id, program, Until::Start, array);
+        }
+    }
+
+    /// Finds out which rows of a die may go on, and puts them into its queues.
+    fn refresh_rows(&mut self, die: DieId) {
+        for at in 0..self.cells().rows.of_die[die.idx()].len() {
+            let row = self.cells().rows.of_die[die.idx()][at];
+            let goes_on = self.may_go_on(row);
+            let of = &mut self.cells_mut().rows[row];
+            let op = of.op;
+            if std::mem::replace(&mut of.is_linked, goes_on) == goes_on {
+                continue;
+            }
+            if goes_on {
+                self.link(op);
+            } else {
+                self.unlink(op);
+            }
+            self.mark_changed(self.geometry.channel_of(die));
+        }
+    }
+
+    /// Whether the next page of a row may move in, or its program begin.
+    fn may_go_on(&self, row: RowId) -> bool {
+        let (cells, of) = (self.cells(), &self.cells().rows[row]);
+        let die = &cells.dies[of.at.die.idx()];
+        if of.programs || of.before.is_some() || self.moves_in(row) {
+            return false;
+        }
+        if of.waits_for_array() {
+            return die.work == ArrayWork::None;
+        }
+        let has_registers =
+            die.latched == RowId::NONE || die.latched == row || of.is_whole() && !cells.rows[die.latched].is_whole();
+        has_registers && of.ready >> of.loaded & 1 != 0
+    }
+
+    /// Whether a page of a row moves in now.
+    fn moves_in(&self, row: RowId) -> bool {
+        matches!(self.moving_of(self.cells().rows[row].at.die), Some(Moving::In(_, moving)) if moving == row)
+    }
+
+    /// A row was chosen: its next page moves in, or its program begins.
+    pub(super) fn go_on_with_row<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        op: OpId,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        let row = RowId(self.ops[op].other.page);
+        self.cells_mut().rows[row].is_linked = false;
+        if self.cells().rows[row].waits_for_array() {
+            self.begin_row(agenda, row, 0, flash);
+        } else {
+            self.load_page(agenda, channel, row, flash);
+        }
+    }
+
+    /// The next page of a row begins to move in.
+    fn load_page<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        row: RowId,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        let now = agenda.now();
+        let cells = self.cells_mut();
+        let die = cells.rows[row].at.die;
+        let latched = std::mem::replace(&mut cells.dies[die.idx()].latched, row);
+        if latched.is_some() && latched != row {
+            cells.rows[latched].loaded = 0;
+        }
+        let of = &mut cells.rows[row];
+        of.moved[of.loaded as usize].0 = now;
+        let (member, command_ns, page_ns) = (of.next_member(), cells.rules.command_ns, cells.rules.page_ns);
+        let is_on_die = self.ops[member].role == Role::OnDieMember;
+        flash.accounts.page_moves(now, self.ops[member].cause, !is_on_die, 0);
+        let ns = command_ns + if is_on_die { 0 } else { page_ns };
+        self.begin_transfer(agenda, channel, ns, Moving::In(die, row));
+        self.refresh_rows(die);
+    }
+
+    /// A page of a row has moved in.
+    pub(super) fn page_is_in<P: Probe>(&mut self, agenda: &mut Agenda, row: RowId, flash: &mut MeteredFlash<P>) {
+        let of = &mut self.cells_mut().rows[row];
+        of.moved[of.loaded as usize].1 = agenda.now();
+        of.loaded += 1;
+        let (die, waits) = (of.at.die, of.waits_for_array());
+        if waits && self.cells().dies[die.idx()].work == ArrayWork::None {
+            return self.begin_row(agenda, row, 0, flash);
+        }
+        self.refresh_rows(die);
+    }
+
+    /// The array begins to program a row.
+    fn begin_row<P: Probe>(&mut self, agenda: &mut Agenda, row: RowId, busy_ns: Nanos, flash: &mut MeteredFlash<P>) {
+        let now = agenda.now();
+        let of = self.cells().rows[row];
+        flash.array.start_row(of.at, of.size);
+        for id in of.members() {
+            self.ops[id].started = true;
+            flash.array.start_program(self.ops[id].at);
+        }
+        let array_end = now + busy_ns + self.cells().rules.program_ns;
+        let planes = self.geometry.planes;
+        let cells = self.cells_mut();
+        let die = &mut cells.dies[of.at.die.idx()];
+        (die.work, die.started) = (ArrayWork::Row(row), now + busy_ns);
+        (die.array_start, die.latched) = (now, RowId::NONE);
+        cells.rows[row].programs = true;
+        if of.after.is_some() {
+            cells.rows[of.after].before = RowId::NONE;
+        }
+        let states = OpStates::of(OpClass::plain(OpKind::Program));
+        self.set_course(of.at.die, now, planes, states, now, flash);
+        agenda.set(EventKind::Program, self.first_seat + of.at.die.0, array_end);
+        self.refresh_rows(of.at.die);
+    }
+
+    /// The program of a row has ended: so have its members.
+    pub(super) fn row_has_ended<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        row: RowId,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        let (now, of) = (agenda.now(), self.cells().rows[row]);
+        let die = of.at.die;
+        let array_start = self.cells().dies[die.idx()].array_start;
+        for (page, id) in of.members().enumerate() {
+            let (start, moved_in) = of.moved[page];
+            let times = OpTimes { start, array_start, array_end: now, out_start: now, end: now };
+            let shared = Shared { in_end: moved_in, pages: of.size, planes: self.geometry.planes };
+            self.finish(id, &times, shared, firmware, flash);
+        }
+        self.ops.remove(of.op);
+        let rows = &mut self.cells_mut().rows;
+        rows.remove(row);
+        for at in 0..rows.of_die[die.idx()].len() {
+            let other = rows.of_die[die.idx()][at];
+            rows[other].since = now;
+        }
+        self.refresh_rows(die);
+        self.begin_next_row(agenda, die, flash);
+    }
+
+    /// Begins with the row that is in the registers already, unless the die has something better to do.
+    fn begin_next_row<P: Probe>(&mut self, agenda: &mut Agenda, die: DieId, flash: &mut MeteredFlash<P>) {
+        let latched = self.cells().dies[die.idx()].latched;
+        if self.competes || latched == RowId::NONE || !self.cells().rows[latched].is_linked {
+            return;
+        }
+        let of = &self.cells().rows[latched];
+        let (op, waits) = (of.op, of.waits_for_array());
+        let is_next = self.best_queue(die).is_some_and(|queue| self.dies[die.idx()].queues[queue].head == op);
+        if waits && is_next {
+            self.unlink(op);
+            self.cells_mut().rows[latched].is_linked = false;
+            let busy_ns = self.cells().rules.bus.cache_busy_ns;
+            self.begin_row(agenda, latched, busy_ns, flash);
+        }
+    }
+
+    /// Moves in the next page of a row on a channel's dies whose arrays program, the oldest row first. Returns whether there was one.
+    pub(super) fn begin_load_beside<P: Probe>(
+        &mut self,
+        agenda: &mut Agenda,
+        channel: ChannelId,
+        flash: &mut MeteredFlash<P>,
+    ) -> bool {
+        if !self.cells().rules.bus.cache_program {
+            return false;
+        }
+        let beside = self.channels[channel.idx()].beside;
+        let dies = ways(beside).map(|way| self.geometry.die_at(channel, way));
+        let programs = |die: &DieId| matches!(self.cells().dies[die.idx()].work, ArrayWork::Row(_));
+        let rows = dies.filter(programs).flat_map(|die| self.cells().rows.of_die[die.idx()].iter().copied());
+        let linked = rows.filter(|&row| self.cells().rows[row].is_linked);
+        let Some(row) = linked.min_by_key(|&row| self.ops[self.cells().rows[row].op].seq) else { return false };
+        let of = &self.cells().rows[row];
+        let (op, die) = (of.op, of.at.die);
+        self.unlink(op);
+        self.book(die, agenda.now(), None, flash);
+        self.go_on_with_row(agenda, channel, op, flash);
+        self.restate(die, agenda.now(), flash);
+        true
+    }
+
+    /// The blocks whose rows are to be padded now: those that have waited for long enough, and if `all` says so, all that wait for pages.
+    /// With `of_host` alone only rows with data that the host waits for.
+    pub fn rows_to_pad(&mut self, now: Nanos, which: PadWhich, into: &mut Vec<BlockId>) {
+        let Some(cells) = &mut self.cells else { return };
+        let (rows, pad_after_ns) = (&mut cells.rows, cells.rules.pad_after_ns);
+        while let Some(&Reverse((at, row))) = rows.deadlines.peek() {
+            let of = &rows.rows[row as usize];
+            let (is_open, mut until, block) = (of.is_open(), of.since.saturating_add(pad_after_ns), of.at.block);
+            let is_behind = || rows.of_die[of.at.die.idx()].iter().any(|&other| !rows[other].is_open());
+            if is_open && until <= now && is_behind() {
+                until = now.saturating_add(pad_after_ns).max(now + 1); // its die has other work: its time begins when that has ended
+            }
+            if is_open && at > now {
+                break;
+            }
+            rows.deadlines.pop();
+            if is_open && until > now {
+                rows.deadlines.push(Reverse((until, row)));
+            } else if is_open {
+                into.push(block);
+            }
+        }
+        if which == PadWhich::Late {
+            return;
+        }
+        let is_of_host = |row: &Row| row.members().any(|id| self.ops[id].cause == Cause::Host);
+        let open = rows.of_die.iter().flatten().map(|&row| &rows[row]).filter(|row| row.is_open());
+        into.extend(open.filter(|row| which == PadWhich::All || is_of_host(row)).map(|row| row.at.block));
+        into.sort_unstable();
+        into.dedup();
+    }
+
+    /// The row that waits for pages in a block was not padded: it goes on waiting.
+    pub fn pad_later(&mut self, block: BlockId, now: Nanos) {
+        let die = self.geometry.die_of_block(block);
+        let Cells { rules, rows, .. } = self.cells_mut();
+        let again = now.saturating_add(rules.pad_after_ns.max(1));
+        let waits = |row: &&RowId| rows[**row].at.block == block && rows[**row].is_open();
+        let has_deadline = |row: RowId| rows.deadlines.iter().any(|&Reverse((_, other))| other == row.0);
+        if let Some(&row) = rows.of_die[die.idx()].iter().find(waits).filter(|&&row| !has_deadline(row)) {
+            rows.deadlines.push(Reverse((again, row.0)));
+        }
+    }
+
+    /// The next time at which a row may have waited for long enough.
+    pub fn next_pad_at(&self) -> Option<Nanos> {
+        self.cells.as_ref().and_then(|cells| cells.rows.next_deadline())
+    }
+}
+
+/// Which rows are padded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PadWhich {
+    /// Those that have waited for long enough.
+    Late,
+    /// And all with data that the host has written.
+    OfHost,
+    /// And all others.
+    All,
+}
+
+impl Controller {
+    /// The operations under way of dies that do more than one thing at a time. A row is under way page by page.
+    pub(in crate::controller) fn under_way_on_cells(&self) -> impl Iterator<Item = UnderWay> + '_ {
+        let dies = self.cells.iter().flat_map(|cells| cells.dies.iter());
+        dies.flat_map(|die| {
+            let ids: Vec<OpId> = match die.work {
+                ArrayWork::None => Vec::new(),
+                ArrayWork::Reads => self.listed(die.reads).collect(),
+                ArrayWork::Row(row) => self.cells().rows[row].members().collect(),
+                ArrayWork::Erase(id) => vec![id],
+            };
+            let moving_out = self.listed(die.out).chain(self.listed(die.behind));
+            let all: Vec<OpId> = ids.into_iter().chain(moving_out).collect();
+            all.into_iter().map(|id| {
+                let op = &self.ops[id];
+                UnderWay { kind: op.kind, number: op.seq, at: op.at, since: die.started }
+            })
+        })
+    }
+}

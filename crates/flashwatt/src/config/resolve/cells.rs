@@ -1,0 +1,166 @@
+//! Planes, cells and buses of a die: `device.plane_blocks`, `[device.cells]` and `[device.bus]`.
+
+use super::{NS_MAX, registered};
+use crate::config::capacity::FlashShape;
+use crate::config::raw::{self, Raw};
+use flashwatt_base::settings::{Checker, field};
+use flashwatt_base::units::Nanos;
+use flashwatt_ssd::controller::policies;
+use flashwatt_ssd::ftl;
+use flashwatt_ssd::nand::settings::{Bus, Cells, JointReads, RowStripe};
+
+const TABLE: &str = "device.cells";
+/// Planes that a block can span. Choice: dies of 2023 have six.
+const BLOCK_PLANES_MAX: u32 = 8;
+/// Choice: shorter than a program of a row, and longer than a host that writes takes for its next request.
+const PAD_AFTER_NS: Nanos = 1_000_000;
+
+/// The cells of a configuration, if their rows have more than a page, and the time of reads and programs.
+pub(super) fn cells(c: &mut Checker, raw: &Raw, shape: &FlashShape) -> Option<Cells> {
+    let table = &raw.device.cells;
+    let Some(bits) = c.optional(field!(TABLE, table.bits), 1..=Cells::BITS_MAX) else {
+        for key in ["read_ns", "program_ns", "pad_after_ns", "stripe"].map(key_of) {
+            c.has_no_effect(key, "no device.cells.bits", "device.cells.bits, or no such key");
+        }
+        return None;
+    };
+    for key in ["device.timing.read_ns", "device.timing.program_ns", "device.timing.program_upper_ns"] {
+        c.has_no_effect(key, "device.cells.bits", "device.cells.read_ns and device.cells.program_ns instead");
+    }
+    if c.clean("device") && !shape.pages_per_block.is_multiple_of(bits) {
+        let fault = c.fault(c.culprit(&["device.pages_per_block", "device.cells.bits"]), "a block ends within a row");
+        let found = format!("{} pages, cells of {bits} bits", shape.pages_per_block);
+        c.push(fault.found(found).expected(format!("a multiple of {bits} pages in a block of a plane")));
+    }
+    Some(Cells {
+        bits,
+        read_ns: read_ns(c, table, bits),
+        program_ns: c.required(field!(TABLE, table.program_ns), 1..=NS_MAX),
+        pad_after_ns: c.number(field!(TABLE, table.pad_after_ns), PAD_AFTER_NS, 0..=NS_MAX),
+        stripe: c.choice(field!(TABLE, table.stripe), RowStripe::Page),
+    })
+}
+
+/// The full name of a key of the table.
+fn key_of(key: &'static str) -> &'static str {
+    match key {
+        "read_ns" => "device.cells.read_ns",
+        "program_ns" => "device.cells.program_ns",
+        "pad_after_ns" => "device.cells.pad_after_ns",
+        _ => "device.cells.stripe",
+    }
+}
+
+fn read_ns(c: &mut Checker, table: &raw::Cells, bits: u32) -> Vec<Nanos> {
+    const KEY: &str = "device.cells.read_ns";
+    let Some(times) = table.read_ns.clone() else {
+        let fault = c.fault(KEY, "missing").found("no such key");
+        c.push(fault.expected(format!("{bits} times in ns, one for each type of page")));
+        return vec![1; bits as usize];
+    };
+    if times.len() != bits as usize {
+        let fault = c.fault(KEY, "one time for each bit of a cell").found(format!("{} times", times.len()));
+        c.push(fault.expected(format!("{bits}")));
+        return vec![1; bits as usize];
+    }
+    times.into_iter().map(|ns| c.within(KEY, ns, 1..=NS_MAX)).collect()
+}
+
+/// The planes that a block spans.
+pub(super) fn block_planes(c: &mut Checker, device: &raw::Device, planes: u32) -> u32 {
+    if !c.choice(field!("device", device.plane_blocks), false) {
+        return 1;
+    }
+    c.within("device.planes", planes, 1..=BLOCK_PLANES_MAX)
+}
+
+/// What a die does beside a transfer. `parts` says what transfers move.
+pub(super) fn bus(c: &mut Checker, raw: &raw::Bus, block_planes: u32, parts: Bus) -> Bus {
+    const TABLE: &str = "device.bus";
+    let cache_read = c.choice(field!(TABLE, raw.cache_read), false);
+    let cache_program = c.choice(field!(TABLE, raw.cache_program), false);
+    let joint_reads = c.choice(field!(TABLE, raw.joint_reads), JointReads::None);
+    let cache_busy_ns = c.number(field!(TABLE, raw.cache_busy_ns), 0, 0..=NS_MAX);
+    if !cache_read && !cache_program {
+        let expected = "device.bus.cache_read or device.bus.cache_program";
+        c.has_no_effect("device.bus.cache_busy_ns", "neither cache reads nor cache programs", expected);
+    }
+    if joint_reads != JointReads::None && block_planes == 1 {
+        let expected = "device.plane_blocks = true on dies of several planes, or no such key";
+        c.has_no_effect("device.bus.joint_reads", "blocks of one plane", expected);
+    }
+    let joint_reads = if block_planes == 1 { JointReads::None } else { joint_reads };
+    let cache_busy_ns = if cache_read || cache_program { cache_busy_ns } else { 0 };
+    Bus { cache_read, cache_program, cache_busy_ns, joint_reads, ..parts }
+}
+
+/// Refuses what has no rows.
+pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, ftl: &ftl::Settings) {
+    if !is_plain && !ftl.has_rows() {
+        let key = c.culprit(&[
+            "device.plane_blocks",
+            "device.cells.bits",
+            "device.bus.cache_read",
+            "device.bus.cache_program",
+        ]);
+        let fault =
+            c.fault(key, "a layer that merges blocks has no rows of pages").found(format!("ftl = {:?}", ftl.name()));
+        c.push(fault.expected("a layer that maps pages: page, dftl, tpftl or rftl").help("ftl = \"page\""));
+    }
+    if is_plain {
+        return;
+    }
+    let key =
+        c.culprit(&["device.plane_blocks", "device.cells.bits", "device.bus.cache_read", "device.bus.cache_program"]);
+    let mut refuse = |is_there: bool, found: &str, expected: &str| {
+        if is_there {
+            let fault = c
+                .fault(key, "a row of pages is programmed at once, and dies do more than one thing at a time")
+                .found(found);
+            c.push(fault.expected(expected));
+        }
+    };
+    refuse(
+        raw.device.nand.paired_pages.is_some(),
+        "device.nand.paired_pages, for pages of a row that are programmed one by one",
+        "no paired pages: a cut spoils the whole row",
+    );
+    refuse(
+        raw.recovery.trim_records.is_some_and(|records| records != Default::default()),
+        "recovery.trim_records",
+        "no recovery log",
+    );
+    refuse(raw.recovery.checkpoint_interval_bytes.is_some(), "recovery.checkpoint_interval_bytes", "no recovery log");
+    let has_slot = raw.device.timing.channel_switch_ns.is_some_and(|ns| ns > 0);
+    refuse(
+        has_slot,
+        "device.timing.channel_switch_ns, one slot for the starts of all channels",
+        "channel_switch_ns = 0",
+    );
+    let has_journal = raw.write_buffer.protection == Some(flashwatt_ssd::cache::settings::Protection::Journal);
+    refuse(has_journal, "write_buffer.protection = \"journal\"", "capacitors, or no protection");
+    let controller = &raw.controller;
+    let order = registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY);
+    if order.build.in_order.is_some() {
+        let fault = c.fault("controller.policy", "a row waits for its pages, others go ahead").found(order.name);
+        c.push(fault.expected("out_of_order or reads_first"));
+    }
+}
+
+/// Refuses a write buffer that cannot hold a row of each die that has one open.
+pub(super) fn check_buffer(c: &mut Checker, raw: &Raw, shape: &FlashShape, stripe: RowStripe) {
+    let row_pages = shape.row_pages;
+    let bytes = raw.write_buffer.bytes.unwrap_or(0);
+    let rows = if stripe == RowStripe::Page { shape.dies() } else { 2 };
+    let least = u64::from(rows) * u64::from(row_pages) * u64::from(shape.page_bytes);
+    if row_pages > 1 && bytes > 0 && bytes < least && c.clean("device") {
+        let fault = c.fault("write_buffer.bytes", "too small for the rows that dies have open").found(bytes);
+        let what = format!("at least {least}: {rows} rows of {row_pages} pages");
+        let fault = fault.expected(what);
+        c.push(if stripe == RowStripe::Page {
+            fault.help("device.cells.stripe = \"row\" needs two rows")
+        } else {
+            fault
+        });
+    }
+}
