@@ -390,10 +390,15 @@ impl BlockTable {
         block
     }
 
-    /// As [`Self::move_from_victim`]; looks up the logical page and returns it.
-    pub fn move_any_from_victim(&mut self, from_block: BlockId, from: Ppn, to: Ppn) -> Lpn {
+    /// Moves the data at an address of a victim or a closed block to another one on the same die. Returns its logical page.
+    pub fn move_any(&mut self, from_block: BlockId, from: Ppn, to: Ppn) -> Lpn {
         let Some(lpn) = self.lpn_at(from) else { unreachable!("a valid page belongs to a logical one") };
-        self.move_from_victim(from_block, lpn, from, to);
+        if self.state(from_block) == BlockState::Victim {
+            self.move_from_victim(from_block, lpn, from, to);
+        } else {
+            self.set_invalid(from);
+            self.set_valid(to, lpn);
+        }
         lpn
     }
 

@@ -223,7 +223,7 @@ impl<P: Probe> Ssd<P> {
     /// Takes the ends of operations that have not been told one by one: of rows, and of reads that memory serves. Returns whether requests
     /// have ended.
     #[inline(never)]
-    fn tell_of_ended(&mut self, cx: &mut Cx) -> bool {
+    pub(in crate::drive) fn tell_of_ended(&mut self, cx: &mut Cx) -> bool {
         while let Some(ended) = self.controller.take_ended(&mut self.firmware, &mut self.flash) {
             self.op_ended(ended, cx);
         }

@@ -74,7 +74,7 @@ impl Service for RowPadding {
         let which = match () {
             () if more_comes => PadWhich::Late,
             () if drive.waits_for_recovery() => PadWhich::All,
-            () if drive.draining || self.is_urgent => PadWhich::OfHost, // copies come one by one: their rows have their time
+            () if drive.draining || self.is_urgent => PadWhich::OfHost, // copies fill their rows, and nobody waits for the map's
             () => PadWhich::Late,
         };
         let mut has_waiting = false;

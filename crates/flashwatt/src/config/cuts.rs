@@ -100,11 +100,6 @@ fn keeps_sectors(found: &str) -> Error {
 
 /// Prepares an SSD for power cuts.
 fn prepare(ssd: &mut Settings) -> Result<(), Error> {
-    if ssd.device.has_cells() {
-        let fault = Fault::key("device.plane_blocks", "power cuts of drives with rows of pages are not simulated yet");
-        let found = "device.plane_blocks, device.cells.bits or a key of device.bus that gives the drive such dies";
-        return Err(fault.found(found).expected("dies that do one operation at a time").into());
-    }
     check_spare_area(ssd)?;
     let reserves = &ssd.device.reserves;
     let reserves = reserves.with(Reserve::Recovery, recovery_blocks(ssd)).with(Reserve::Dump, dump_blocks(ssd));

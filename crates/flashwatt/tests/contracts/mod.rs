@@ -3,6 +3,7 @@
 //! translation layer, victim policy or wear levelling is enrolled by being registered.
 
 mod neutral;
+mod rows;
 pub mod schemes;
 mod snapshots;
 

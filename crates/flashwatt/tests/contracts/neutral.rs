@@ -61,7 +61,21 @@ fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
         of(&["device.host_link.bandwidth_mb_s=0", "device.host_link.command_ns=0"]),
         of(&["run.max_flash_ops=1000000000000"]),
         of(&["device.bus.partial_pages=false"]),
+        of(&["device.planes=1", "device.plane_blocks=true"]),
+        of(&["device.bus.cache_read=false", "device.bus.cache_program=false", "device.bus.joint_reads=\"none\""]),
+        cells_of_one_bit(config),
         of(&["device.firmware.cores=1", "device.firmware.command_ns=0", "device.firmware.write_ns=0"]),
+    ]
+}
+
+/// Cells of one bit, with the times of the drive.
+fn cells_of_one_bit(config: &Config) -> Vec<String> {
+    let timing = &config.ssd().device.timing;
+    vec![
+        "device.cells.bits=1".to_string(),
+        format!("device.cells.read_ns=[{}]", timing.read_ns),
+        format!("device.cells.program_ns={}", timing.program_ns),
+        "device.cells.pad_after_ns=7".to_string(),
     ]
 }
 

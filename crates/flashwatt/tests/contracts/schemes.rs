@@ -38,6 +38,32 @@ pub fn in_turn(schemes: &[Scheme]) -> Vec<Scheme> {
     (0..).zip(schemes.chunk_by(alike)).map(|(turn, alike): (usize, _)| alike[turn % alike.len()].clone()).collect()
 }
 
+/// Rows of twelve pages: blocks that span four planes, cells of three bits, joint reads, and transfers beside the array.
+pub const ROWS: [&str; 10] = [
+    "device.planes=4",
+    "device.plane_blocks=true",
+    "device.pages_per_block=9",
+    "device.cells.bits=3",
+    "device.cells.read_ns=[40011, 55013, 50017]",
+    "device.cells.program_ns=1068503",
+    "device.cells.pad_after_ns=400009",
+    "device.bus.joint_reads=\"any\"",
+    "device.bus.cache_read=true",
+    "device.bus.cache_program=true",
+];
+
+/// Those of these schemes whose layer has rows, on a drive with [`ROWS`].
+pub fn with_rows(schemes: &[Scheme]) -> Vec<Scheme> {
+    let with_rows = |scheme: &Scheme| [&scheme[..], &ROWS.map(String::from)].concat();
+    let has_rows = |scheme: &&Scheme| load_scheme(scheme).ssd().ftl.has_rows();
+    schemes.iter().filter(has_rows).map(with_rows).collect()
+}
+
+/// Whether the scheme is one of [`with_rows`].
+pub fn has_rows(scheme: &[String]) -> bool {
+    scheme.iter().any(|set| set == ROWS[1])
+}
+
 fn combinations() -> Vec<Scheme> {
     let named = |key: &str, names: Vec<&str>| -> Vec<Scheme> {
         names.iter().map(|name| vec![format!("{key}=\"{name}\"")]).collect()
@@ -197,6 +223,7 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     if collects(scheme) {
         sets.extend([format!("gc.low_watermark_blocks={low}"), format!("gc.reserved_blocks={reserved}")]);
     }
+    let pages = if has_rows(scheme) { 4 * 9 } else { pages };
     let most = most_pages(&sets, channels * ways * blocks * pages);
     let logical = most - [0, 1, 7][rng.below(3) as usize].min(most - 1);
     let states = if starts_mapped(scheme) { &["filled", "empty", "mapped"][..] } else { &["filled", "empty"] };

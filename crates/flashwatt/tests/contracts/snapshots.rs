@@ -15,7 +15,9 @@ use flashwatt::run::StartState;
 use flashwatt_base::rng::Rng;
 use serde_json::Value;
 
-use super::schemes::{Scheme, collects, for_each_scheme, load_sets, schemes, starts_mapped, tiny_sets};
+use super::schemes::{
+    Scheme, collects, for_each_scheme, has_rows, load_sets, schemes, starts_mapped, tiny_sets, with_rows,
+};
 use crate::common::{load, preset, tier};
 
 /// A file of its own, which is removed in the end.
@@ -92,6 +94,9 @@ fn drive(scheme: &[String], seed: u64, start: &[&str]) -> (Config, Vec<String>) 
         // A drive that starts empty may be drawn without the room that a full one needs.
         sets.retain(|set| !set.starts_with("device.logical_bytes"));
         sets.push("device.op_ratio=2".into());
+        if has_rows(scheme) {
+            sets.extend(["device.blocks_per_plane=48", "device.op_ratio=4"].map(String::from)); // rows may be padded
+        }
     }
     let with_start = [&sets[..], &start.iter().map(ToString::to_string).collect::<Vec<_>>()].concat();
     (load_sets(&with_start), sets)
@@ -133,6 +138,14 @@ fn chunks(file: &Path) -> Vec<Vec<u8>> {
 #[test]
 fn a_run_from_a_snapshot_is_the_run_that_prepares_in_place() {
     for_each_scheme(&one_of_each_layer(), STARTS.len(), |scheme, seed| {
+        continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
+    });
+}
+
+/// The same of drives whose pages are programmed row by row: the snapshot has whole rows.
+#[test]
+fn a_run_with_rows_from_a_snapshot_is_the_run_that_prepares_in_place() {
+    for_each_scheme(&with_rows(&one_of_each_layer()), STARTS.len(), |scheme, seed| {
         continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
     });
 }
@@ -290,6 +303,80 @@ fn a_snapshot_of_another_drive_is_refused_by_the_keys_that_differ() {
     assert_eq!(both.lines().count(), 2, "{both}");
 }
 
+/// A drive with rows of twelve pages, and one with rows of four.
+const OF_TWELVE: [&str; 10] = [
+    "device.channels=2",
+    "device.blocks_per_plane=24",
+    "device.planes=4",
+    "device.plane_blocks=true",
+    "device.pages_per_block=9",
+    "device.op_ratio=2",
+    "workload.uniform.requests=200",
+    "device.cells.bits=3",
+    "device.cells.read_ns=[40011, 55013, 50017]",
+    "device.cells.program_ns=1068503",
+];
+const OF_FOUR: [&str; 7] = {
+    let [one, two, three, four, five, six, seven, ..] = OF_TWELVE;
+    [one, two, three, four, five, six, seven]
+};
+
+/// The keys that say what a row is are bound.
+#[test]
+fn a_snapshot_of_other_rows_is_refused() {
+    let file = Temporary::new("rows");
+    saved(&preset("limit", &OF_TWELVE), &file);
+    let precondition = file.precondition();
+    let changes: [(&[&str], &str); 2] = [
+        (&["device.plane_blocks=false"], "device.plane_blocks"),
+        (&["device.cells.bits=1", "device.cells.read_ns=[40011]"], "device.cells.bits"),
+    ];
+    for (change, key) in changes {
+        let message = refusal(&preset("limit", &[&OF_TWELVE, change, &[&precondition]].concat()));
+        assert!(message.contains(&format!("{key}: the snapshot is of another drive")), "{message}");
+    }
+}
+
+/// Frontiers within a row: the state of a drive with rows of four pages, in the file of one with rows of twelve.
+#[test]
+fn a_place_to_write_to_within_a_row_is_refused() {
+    let mut within = 0;
+    for requests in 300..308 {
+        let start = format!("run.precondition.uniform.requests={requests}");
+        let bytes = |sets: &[&str]| {
+            let file = Temporary::new("within");
+            saved(&preset("limit", &[sets, &[&start]].concat()), &file);
+            std::fs::read(&file.0).expect("the snapshot is there")
+        };
+        let spliced = with_header(&bytes(&OF_TWELVE), &bytes(&OF_FOUR));
+        let sets: Vec<String> = ["device.preset=\"limit\""].iter().chain(&OF_TWELVE).map(ToString::to_string).collect();
+        match load_bytes(&sets, &spliced).1 {
+            Ok(_) => {}
+            Err(error) => {
+                assert!(error.to_string().contains("a place to write to within a row"), "{error}");
+                within += 1;
+            }
+        }
+    }
+    assert!(within > 0, "some frontier is within a row");
+}
+
+/// The chunks of a file behind the header of another one, with the checksums made right.
+fn with_header(header: &[u8], chunks: &[u8]) -> Vec<u8> {
+    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    let mut crc = word(header, 16);
+    let mut spliced = header[..20 + word(header, 12) as usize].to_vec();
+    let mut at = 20 + word(chunks, 12) as usize;
+    while at < chunks.len() {
+        let packed = word(chunks, at + 4) as usize;
+        let (lengths, stored) = (&chunks[at..at + 8], &chunks[at + 12..at + 12 + packed]);
+        crc = crc32fast::hash(&[&crc.to_le_bytes()[..], lengths, stored].concat());
+        spliced.extend([lengths, &crc.to_le_bytes(), stored].concat());
+        at += 12 + packed;
+    }
+    spliced
+}
+
 /// A snapshot of each translation layer, in a state with something in all its tables.
 fn of_each_layer() -> Vec<(Vec<String>, Vec<u8>)> {
     let of = |(seed, scheme): (u64, &Scheme)| {
@@ -298,7 +385,8 @@ fn of_each_layer() -> Vec<(Vec<String>, Vec<u8>)> {
         saved(&config, &file);
         (sets, std::fs::read(&file.0).expect("the snapshot is there"))
     };
-    (0..).zip(&one_of_each_layer()).map(of).collect()
+    let all = [one_of_each_layer(), with_rows(&one_of_each_layer())].concat();
+    (0..).zip(&all).map(of).collect()
 }
 
 fn load_bytes(sets: &[String], bytes: &[u8]) -> (Config, Result<StartState, Error>) {

@@ -8,6 +8,7 @@ mod hosts;
 mod journal;
 mod pairs;
 mod registers;
+mod rows;
 mod scans;
 mod shrink;
 mod trims;

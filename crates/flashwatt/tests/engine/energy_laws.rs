@@ -10,6 +10,7 @@ use crate::common::traces::{real_traces, say};
 use crate::common::{
     self, PAGE, PRESETS, US, assert_close, briefly_mixed, mixed, play, preset, read, run_plain, tier, write,
 };
+use crate::contracts::schemes::ROWS;
 use flashwatt::Report;
 use flashwatt::RunOptions;
 use flashwatt::config::{Config, Precondition};
@@ -630,6 +631,44 @@ fn three_paths_with_parts_of_pages() {
     };
     let reports = assert_three_paths(&ways.map(of));
     assert!(reports.iter().all(|report| report.window.drained > 0), "the windows end while requests are under way");
+}
+
+/// Rows of pages over several planes, joint reads, and transfers beside the array, in windows that begin and end while some are under way.
+#[test]
+fn three_paths_with_rows() {
+    const BUFFER: [&str; 2] = ["write_buffer.bytes=524288", "device.cells.stripe=\"row\""];
+    let planes = [
+        "device.pages_per_block=24",
+        "device.op_ratio=0.6",
+        "energy.nand.extra_plane_read_ma=3",
+        "energy.nand.extra_plane_program_ma=7",
+        "energy.nand.extra_plane_erase_ma=5",
+    ];
+    let serial = ["device.bus.cache_read=false", "device.bus.cache_program=false"];
+    let ways: [(&str, &[&str]); 8] = [
+        ("plain", &[]),
+        ("serial", &serial),
+        ("buffer", &BUFFER),
+        ("dftl", &["ftl=\"dftl\"", "energy.idle_accounting=\"busy_only\""]),
+        (
+            "slow_bus",
+            &[
+                "device.timing.page_transfer_ns=82001",
+                "write_buffer.bytes=1048576",
+                "energy.idle_accounting=\"flash_off\"",
+            ],
+        ),
+        ("same_row", &["device.bus.joint_reads=\"same_row\"", "ftl.page.map_unit_bytes=1024", BUFFER[0], BUFFER[1]]),
+        ("parts", &["device.bus.partial_pages=true", "device.bus.partial_unit=\"sector\"", "run.count_drain=true"]),
+        (
+            "copyback",
+            &["device.nand.copyback=true", "energy.nand.transfer_ns=1234", "energy.idle_accounting=\"busy_only\""],
+        ),
+    ];
+    let of = |(name, sets): (&str, &[&str])| {
+        (format!("rows_{name}"), briefly_mixed("limit", &[&ROWS, &planes[..], sets].concat()))
+    };
+    assert_three_paths(&ways.map(of));
 }
 
 /// A preset of an SSD that is not in the list of these tests fails here.

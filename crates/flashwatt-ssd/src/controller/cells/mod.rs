@@ -178,10 +178,14 @@ impl Controller {
         let (role, is_ready, die) = (self.ops[id].role, self.ops[id].blockers == 0, self.ops[id].at.die);
         match role {
             Role::Member | Role::OnDieMember if is_ready => self.member_is_ready(id),
-            Role::Memory if is_ready => self.cells_mut().in_memory.push(id),
-            Role::Member | Role::OnDieMember | Role::Memory => {}
-            Role::Single | Role::Read | Role::StandIn | Role::OnDie | Role::Row => {
+            Role::Memory if is_ready && self.is_in_row(self.ops[id].at) => self.cells_mut().in_memory.push(id),
+            Role::Member | Role::OnDieMember => {}
+            Role::Memory if !is_ready => {}
+            Role::Memory | Role::Single | Role::Read | Role::StandIn | Role::OnDie | Role::Row => {
                 if is_ready {
+                    if role == Role::Memory {
+                        self.ops[id].role = Role::Single; // while it waited for something else, the page has come to flash
+                    }
                     self.link(id);
                     let channel = self.geometry.channel_of(die);
                     let may_begin = self.channels[channel.idx()].beside >> self.geometry.way_of(die) & 1 != 0;
@@ -238,8 +242,9 @@ impl Controller {
 
     /// Whether the bus of a channel is taken. If so and work waits for it, be it beside what a die does, sets its event.
     pub(super) fn is_taken_by_cells(&mut self, agenda: &mut Agenda, channel: ChannelId) -> bool {
+        let moves = self.cells().moving[channel.idx()].is_some(); // perhaps for no time: a copy within a die with commands that take none
         let state = &mut self.channels[channel.idx()];
-        if agenda.now() >= state.bus_free_at {
+        if agenda.now() >= state.bus_free_at && !moves {
             return false;
         }
         if !state.scheduled && (state.has_work() || state.beside != 0) {
@@ -311,6 +316,7 @@ impl Controller {
             ArrayWork::Row(row) => self.row_has_ended(agenda, row, firmware, flash),
             ArrayWork::Erase(id) => self.erase_has_ended(id, now, firmware, flash),
         }
+        self.refresh_rows(die); // one may wait for the array
         self.restate(die, now, flash);
     }
 

@@ -34,6 +34,9 @@ use flashwatt_core::connector::{Agenda, EventKind};
 /// The largest number of pages of a row.
 pub(crate) const ROW_PAGES_MAX: usize = 32;
 
+/// A time that does not come.
+const NEVER: Nanos = Nanos::MAX;
+
 /// The number of a row under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RowId(u32);
@@ -72,6 +75,8 @@ pub(in crate::controller) struct Row {
     is_linked: bool,
     /// When its last page was planned, or the last row of its die was programmed if that was later.
     since: Nanos,
+    /// When it is looked at again, if it waits for pages; [`NEVER`] while its die has other rows to program.
+    deadline: Nanos,
 }
 
 impl Row {
@@ -88,6 +93,11 @@ impl Row {
     /// Whether the data of all pages is there.
     fn is_whole(&self) -> bool {
         self.ready.count_ones() == self.size
+    }
+
+    /// Whether nothing but its die and the bus is between it and its end.
+    fn can_end(&self) -> bool {
+        self.is_whole() && !self.before.is_some()
     }
 
     /// Whether it waits for pages that nobody has planned.
@@ -109,7 +119,7 @@ pub(in crate::controller) struct Rows {
     of_die: FlatTable<Vec<RowId>>,
     /// The present time, as of the last plan.
     pub now: Nanos,
-    /// Rows by the times at which they may have waited for long enough.
+    /// Rows by the times at which they may have waited for long enough. One that is not the row's [`Row::deadline`] is void.
     deadlines: BinaryHeap<Reverse<(Nanos, u32)>>,
 }
 
@@ -177,6 +187,12 @@ impl Rows {
         self.free.push(id.0);
     }
 
+    /// Has a row that waits for pages looked at again.
+    fn look_again(&mut self, row: RowId, at: Nanos) {
+        self[row].deadline = at;
+        self.deadlines.push(Reverse((at, row.0)));
+    }
+
     /// The next time at which a row may have waited for long enough.
     pub fn next_deadline(&self) -> Option<Nanos> {
         self.deadlines.peek().map(|&Reverse((at, _))| at)
@@ -210,7 +226,7 @@ impl Controller {
         of.planned |= 1 << page;
         let is_open = of.is_open();
         if found.is_none() && is_open {
-            rows.deadlines.push(Reverse((now.saturating_add(pad_after_ns), row.0)));
+            rows.look_again(row, now.saturating_add(pad_after_ns));
         }
         self.raise_row(row, id);
     }
@@ -265,6 +281,7 @@ impl Controller {
             after: RowId::NONE,
             is_linked: false,
             since: 0,
+            deadline: NEVER,
         });
         if before.is_some() {
             rows[before].after = row;
@@ -308,8 +325,13 @@ impl Controller {
         }
     }
 
+    /// Whether a page belongs to a row whose program has not ended.
+    pub(super) fn is_in_row(&self, at: FlashAddress) -> bool {
+        self.cells().rows.find(at).is_some()
+    }
+
     /// Finds out which rows of a die may go on, and puts them into its queues.
-    fn refresh_rows(&mut self, die: DieId) {
+    pub(super) fn refresh_rows(&mut self, die: DieId) {
         for at in 0..self.cells().rows.of_die[die.idx()].len() {
             let row = self.cells().rows.of_die[die.idx()][at];
             let goes_on = self.may_go_on(row);
@@ -434,6 +456,9 @@ impl Controller {
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) {
+        while let Some(id) = self.cells_mut().in_memory.pop() {
+            self.read_in_memory(id, firmware, flash); // of this instant, and perhaps of this row
+        }
         let (now, of) = (agenda.now(), self.cells().rows[row]);
         let die = of.at.die;
         let array_start = self.cells().dies[die.idx()].array_start;
@@ -444,11 +469,14 @@ impl Controller {
             self.finish(id, &times, shared, firmware, flash);
         }
         self.ops.remove(of.op);
-        let rows = &mut self.cells_mut().rows;
+        let Cells { rules, rows, .. } = self.cells_mut();
         rows.remove(row);
         for at in 0..rows.of_die[die.idx()].len() {
             let other = rows.of_die[die.idx()][at];
             rows[other].since = now;
+            if rows[other].is_open() && rows[other].deadline == NEVER {
+                rows.look_again(other, now.saturating_add(rules.pad_after_ns));
+            }
         }
         self.refresh_rows(die);
         self.begin_next_row(agenda, die, flash);
@@ -502,21 +530,23 @@ impl Controller {
         let Some(cells) = &mut self.cells else { return };
         let (rows, pad_after_ns) = (&mut cells.rows, cells.rules.pad_after_ns);
         while let Some(&Reverse((at, row))) = rows.deadlines.peek() {
-            let of = &rows.rows[row as usize];
-            let (is_open, mut until, block) = (of.is_open(), of.since.saturating_add(pad_after_ns), of.at.block);
-            let is_behind = || rows.of_die[of.at.die.idx()].iter().any(|&other| !rows[other].is_open());
-            if is_open && until <= now && is_behind() {
-                until = now.saturating_add(pad_after_ns).max(now + 1); // its die has other work: its time begins when that has ended
-            }
-            if is_open && at > now {
+            let row = RowId(row);
+            let is_void = !rows[row].is_open() || rows[row].deadline != at;
+            if !is_void && at > now {
                 break;
             }
             rows.deadlines.pop();
-            if is_open && until > now {
-                rows.deadlines.push(Reverse((until, row)));
-            } else if is_open {
-                into.push(block);
+            if is_void {
+                continue;
             }
+            let of = &mut rows[row];
+            of.deadline = NEVER;
+            let (until, block, die) = (of.since.saturating_add(pad_after_ns), of.at.block, of.at.die);
+            if until > now {
+                rows.look_again(row, until);
+            } else if !rows.of_die[die.idx()].iter().any(|&other| rows[other].can_end()) {
+                into.push(block);
+            } // else its time begins when its die has programmed the other row
         }
         if which == PadWhich::Late {
             return;
@@ -534,9 +564,9 @@ impl Controller {
         let Cells { rules, rows, .. } = self.cells_mut();
         let again = now.saturating_add(rules.pad_after_ns.max(1));
         let waits = |row: &&RowId| rows[**row].at.block == block && rows[**row].is_open();
-        let has_deadline = |row: RowId| rows.deadlines.iter().any(|&Reverse((_, other))| other == row.0);
-        if let Some(&row) = rows.of_die[die.idx()].iter().find(waits).filter(|&&row| !has_deadline(row)) {
-            rows.deadlines.push(Reverse((again, row.0)));
+        let row = rows.of_die[die.idx()].iter().copied().find(|row| waits(&row));
+        if let Some(row) = row.filter(|&row| rows[row].deadline == NEVER) {
+            rows.look_again(row, again);
         }
     }
 

@@ -128,7 +128,7 @@ impl<O: EvictionOrder> DemandMap<O> {
         }
         let (pages, units) = (self.tps.share().pages, self.geometry.units_per_block);
         for moved in self.moved.iter_mut() {
-            *moved = from.list(pages.min(units) as usize, pages, "pages of the map")?;
+            *moved = from.list(pages.min(units + self.geometry.row_pages) as usize, pages, "pages of the map")?;
         }
         self.order.restore(&mut self.cmt, from)?;
         self.tps.restore(from, claims, drive)
@@ -313,9 +313,9 @@ impl<O: EvictionOrder> DemandMap<O> {
     }
 
     /// Entries that collections have moved and whose translation pages still have the old addresses, at most: of each die those of
-    /// one victim.
+    /// one victim, and of pages that have filled up the last row of the one before.
     fn moved_entries_max(&self) -> u64 {
-        let in_victim = u64::from(self.geometry.units_per_block);
+        let in_victim = u64::from(self.geometry.units_per_block + self.geometry.row_pages - 1);
         let of_die = |pages: &Vec<u32>| in_victim.min(pages.len() as u64 * u64::from(self.entries_per_page()));
         self.moved.iter().map(of_die).sum()
     }

@@ -144,14 +144,23 @@ impl<O: EvictionOrder, K> Demand<O, K> {
         if !plan.ops().is_empty() {
             return;
         }
-        if let (Some(victim), Some(&page)) = (self.pages.copied(die, cx.blocks), self.map.moved[die.idx()].last()) {
-            if self.has_room(page, die) {
-                self.map.moved[die.idx()].pop();
-                self.map.rewrite(page, victim, cx, plan);
-            }
-            return;
+        let victim = self.pages.copied(die, cx.blocks).filter(|_| !self.map.moved[die.idx()].is_empty());
+        match victim {
+            Some(victim) => self.rewrite_moved(die, victim, cx, plan),
+            None => self.pages.background(die, &mut self.map, cx, plan),
         }
-        self.pages.background(die, &mut self.map, cx, plan);
+    }
+
+    /// Plans the next rewrites of translation pages whose entries a collection has moved: one, or on a drive with rows as many as fill one.
+    fn rewrite_moved(&mut self, die: DieId, victim: BlockId, cx: &mut Context, plan: &mut Plan) {
+        for _ in 0..self.map.geometry.row_pages {
+            let Some(&page) = self.map.moved[die.idx()].last() else { return };
+            if !self.has_room(page, die) {
+                return;
+            }
+            self.map.moved[die.idx()].pop();
+            self.map.rewrite(page, victim, cx, plan);
+        }
     }
 
     /// Whether background work of a die can write a translation page now. If not, the die is woken after the next erase; a

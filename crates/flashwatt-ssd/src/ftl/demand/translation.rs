@@ -252,39 +252,68 @@ impl TranslationPages {
         }
     }
 
-    /// Plans the next step of a die's collection: a copy or an erase. The plan stays empty if no step is possible.
+    /// Plans the next step of a die's collection: the copies that fill a row (one copy on a drive without rows), or an erase. The plan stays
+    /// empty if no step is possible.
     pub fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         if self.dies[die.idx()].job.is_none() && self.free(die) < LOW_WATERMARK {
             self.start_job(die, cx);
         }
         let Some(job) = self.dies[die.idx()].job.filter(|job| !job.erasing) else { return };
-        match cx.blocks.next_valid(job.victim, job.cursor) {
-            Some(unit) => self.copy(die, job.victim, unit, cx, plan),
-            None => {
-                plan.erase(self.geometry.first_ppn(job.victim), Cause::Map);
-                self.dies[die.idx()].job = Some(MapGcJob { erasing: true, ..job });
+        if cx.blocks.next_valid(job.victim, job.cursor).is_none() {
+            plan.erase(self.geometry.first_ppn(job.victim), Cause::Map);
+            self.dies[die.idx()].job = Some(MapGcJob { erasing: true, ..job });
+            return;
+        }
+        let mut cursor = job.cursor;
+        while let Some(unit) = cx.blocks.next_valid(job.victim, cursor)
+            && self.copy(die, job.victim, unit, cx, plan)
+        {
+            cursor = unit + 1;
+            if self.dies[die.idx()].frontier.is_at_row(&self.geometry) {
+                break;
+            }
+        }
+        self.dies[die.idx()].job = Some(MapGcJob { cursor, ..job });
+        self.fill_row(die, cx, plan);
+    }
+
+    /// Plans the rest of a row, since the erase of a victim waits for the row of its last copies: pages of the block that would be collected
+    /// next, then pages without data.
+    fn fill_row(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
+        while !self.dies[die.idx()].frontier.is_at_row(&self.geometry) {
+            let next = self.fewest_valid(die, cx.blocks);
+            match next.and_then(|block| Some((block, cx.blocks.next_valid(block, 0)?))) {
+                Some((block, unit)) if self.copy(die, block, unit, cx, plan) => {}
+                _ => self.dies[die.idx()].frontier.pad(&self.geometry, plan),
             }
         }
     }
 
+    /// The block of a die's share that gains the most pages, if one gains any.
+    fn fewest_valid(&self, die: DieId, blocks: &BlockTable) -> Option<BlockId> {
+        let full = |block: &BlockId| blocks.state(*block) == BlockState::Closed;
+        let all = self.dies[die.idx()].blocks.iter().copied().filter(full);
+        let block = all.min_by_key(|block| blocks.valid_units(*block))?;
+        (blocks.valid_units(block) < self.geometry.units_per_block).then_some(block)
+    }
+
     fn start_job(&mut self, die: DieId, cx: &mut Context) {
-        let full = |block: &&BlockId| cx.blocks.state(**block) == BlockState::Closed;
-        let victim = self.dies[die.idx()].blocks.iter().filter(full).min_by_key(|block| cx.blocks.valid_units(**block));
-        if let Some(&victim) = victim.filter(|block| cx.blocks.valid_units(**block) < self.geometry.units_per_block) {
+        if let Some(victim) = self.fewest_valid(die, cx.blocks) {
             cx.blocks.condemn(victim);
             self.dies[die.idx()].job = Some(MapGcJob { victim, cursor: 0, erasing: false });
         }
     }
 
-    fn copy(&mut self, die: DieId, victim: BlockId, unit: u32, cx: &mut Context, plan: &mut Plan) {
-        let Some(to) = self.take(die, cx) else { return };
-        let from = Ppn(self.geometry.first_ppn(victim).0 + unit);
-        let lpn = cx.blocks.move_any_from_victim(victim, from, to);
+    /// Plans the copy of a page. Returns false if there is no room for it.
+    fn copy(&mut self, die: DieId, block: BlockId, unit: u32, cx: &mut Context, plan: &mut Plan) -> bool {
+        let Some(to) = self.take(die, cx) else { return false };
+        let from = Ppn(self.geometry.first_ppn(block).0 + unit);
+        let lpn = cx.blocks.move_any(block, from, to);
         let entry = &mut self.directory[(lpn.0 - self.geometry.logical_units) as usize];
         debug_assert_eq!(*entry, from.0 + 1);
         *entry = to.0 + 1;
-        plan.copy(self.copy_kind, from, to, Cause::Map, victim);
-        self.dies[die.idx()].job = Some(MapGcJob { victim, cursor: unit + 1, erasing: false });
+        plan.copy(self.copy_kind, from, to, Cause::Map, block);
+        true
     }
 
     /// The erase of one of the blocks has ended.

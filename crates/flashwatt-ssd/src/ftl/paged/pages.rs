@@ -117,7 +117,8 @@ impl GcJob {
     const COPIES_AHEAD: u32 = 8;
 
     fn new(victim: BlockId, cause: Cause) -> Self {
-        GcJob { victim, cursor: 0, next: None, fetched: 0, cause, erasing: false, then_move: BlockId::NONE, into: None }
+        let then_move = BlockId::NONE;
+        GcJob { victim, cursor: 0, next: None, fetched: 0, cause, erasing: false, then_move, into: None }
     }
 
     /// The next copy, if one is left.
@@ -395,13 +396,13 @@ impl Pages {
         }
     }
 
-    /// The victim of a die if all its pages are copied and only its erase is left to plan.
+    /// The victim of a die if all its pages are copied, and nothing has been planned since.
     pub fn copied(&self, die: DieId, blocks: &BlockTable) -> Option<BlockId> {
         let job = self.dies[die.idx()].job.as_ref().filter(|job| !job.erasing)?;
         blocks.next_valid(job.victim, job.cursor).is_none().then_some(job.victim)
     }
 
-    /// Plans the next step of a die's collection: a copy or an erase.
+    /// Plans the next step of a die's collection: a copy or an erase. On a drive with rows it is the copies that fill a row.
     #[inline(always)]
     pub fn background<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
         match &self.dies[die.idx()].job {
@@ -411,6 +412,10 @@ impl Pages {
                 cold_path();
                 self.start_job(die, owner, cx, plan);
             }
+        }
+        if self.geometry.row_pages > 1 {
+            cold_path();
+            return self.step_by_row(die, owner, cx, plan);
         }
         self.step(die, owner, cx, plan);
     }
@@ -462,6 +467,60 @@ impl Pages {
             job.next = cx.blocks.next_copy(victim, cursor);
             job.fetch(owner, cx.blocks);
         }
+    }
+
+    /// Plans copies up to the end of a row, or the erase of a victim without valid pages. The row must not wait for pages, since the erase
+    /// waits for it: if the victim has too few, it takes pages of another block, and then pages without data.
+    #[inline(never)]
+    fn step_by_row<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        loop {
+            let planned = plan.ops().len();
+            let Some(job) = self.dies[die.idx()].job else { return };
+            if planned == 0 || job.next_copy(cx.blocks).is_some() {
+                self.step(die, owner, cx, plan);
+            } else if job.into.is_some() || !self.borrow_page(die, job.cause, owner, cx, plan) {
+                let geometry = self.geometry.clone();
+                self.frontier_of_job(die).pad(&geometry, plan);
+            }
+            let is_stuck = plan.ops().len() == planned;
+            let is_erased = self.dies[die.idx()].job.is_none_or(|job| job.erasing);
+            if is_stuck || is_erased || self.frontier_of_job(die).is_at_row(&self.geometry) {
+                return;
+            }
+        }
+    }
+
+    /// Where the running collection of a die writes its copies.
+    fn frontier_of_job(&mut self, die: DieId) -> &mut Frontier {
+        let separate = self.separate_frontiers;
+        let DieWrites { host, gc, job, .. } = &mut self.dies[die.idx()];
+        let own = if separate { gc } else { host };
+        job.as_mut().and_then(|job| job.into.as_mut()).unwrap_or(own)
+    }
+
+    /// Plans the copy of a page of the closed block with the fewest valid ones: whatever the policy, what pages a collection gains come
+    /// together in one block. Returns false if there is no such block or no valid page in it.
+    fn borrow_page<O: Owner>(
+        &mut self,
+        die: DieId,
+        cause: Cause,
+        owner: &mut O,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> bool {
+        let Some(lender) = cx.blocks.view(die, cx.wear).fewest_valid() else { return false };
+        let Some(first) = cx.blocks.next_copy(lender, 0) else { return false };
+        let Some(to) = self.copy_page(die, owner, cx) else { return false };
+        if self.geometry.units_per_page > 1 {
+            self.copy_units(lender, first.unit, to, cause, owner, cx, plan);
+            return true;
+        }
+        let from = Ppn(self.geometry.first_ppn(lender).0 + first.unit);
+        cx.blocks.move_any(lender, from, to);
+        owner.moved(first.lpn, from, to);
+        plan.map_accesses += 1;
+        plan.copy(self.copy_kind, from, to, cause, lender);
+        true
     }
 
     /// Plans the copy of valid map units of a block, from that of `first` on, as many as fit one page. Returns the unit to continue at.
@@ -518,7 +577,7 @@ impl Pages {
         let op = plan.program(to, cause, read);
         for (i, &source) in sources.iter().enumerate() {
             let to = Ppn(to.0 + i as u32);
-            let lpn = cx.blocks.move_any_from_victim(block, source, to);
+            let lpn = cx.blocks.move_any(block, source, to);
             owner.moved(lpn, source, to);
         }
         plan.map_accesses += sources.len() as u32;

@@ -143,7 +143,7 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, ftl: &ftl::
     let order = registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY);
     if order.build.in_order.is_some() {
         let fault = c.fault("controller.policy", "a row waits for its pages, others go ahead").found(order.name);
-        c.push(fault.expected("out_of_order or reads_first"));
+        c.push(fault.expected("out_of_order"));
     }
 }
 

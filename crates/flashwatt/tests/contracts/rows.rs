@@ -1,0 +1,214 @@
+//! The contracts over drives whose pages are programmed row by row, of every layer that has rows.
+
+use super::schemes::{Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny, tiny_sets, with_rows};
+use super::{GROUP, REQUESTS, build, check_pages};
+use crate::common::shadow::{Oracle, Shadow};
+use crate::common::{Done, Log, PAGE, Script, tier};
+use flashwatt::RunOptions;
+use flashwatt::config::{Config, Precondition};
+use flashwatt_base::rng::Rng;
+use flashwatt_core::connector::Request;
+use flashwatt_core::kernel::{End, Sim};
+use flashwatt_ssd::drive::Ssd;
+use flashwatt_ssd::firmware::clockless::Clockless;
+use flashwatt_ssd::ftl::OpKind;
+use flashwatt_ssd::nand::Array;
+
+/// Requests of a scheme without a clock in `make test`.
+const LEAST_REQUESTS: usize = 1_000;
+
+/// Every layer with rows and each of its options. What does not change the way of rows takes turns.
+fn some_schemes() -> Vec<Scheme> {
+    with_rows(&in_turn(schemes()))
+}
+
+/// The same with the default policy of collection.
+fn layers() -> Vec<Scheme> {
+    let mut all = some_schemes();
+    all.retain(|scheme| !scheme.iter().any(|set| set.starts_with("gc.policy=")));
+    all
+}
+
+/// Everything that the engine of a drive with rows can be told besides the scheme.
+fn draw_timing(rng: &mut Rng) -> Vec<String> {
+    let mut pick = |key: &str, from: &[&str]| format!("{key}={}", from[rng.below(from.len() as u64) as usize]);
+    let mut sets = vec![
+        pick("gc.preemptible", &["false", "true"]),
+        pick("device.host_link.queue_depth", &["1", "2", "8", "32"]),
+        pick("device.timing.page_transfer_ns", &["1", "3413", "82000"]),
+        pick("device.timing.command_ns", &["0", "400"]),
+        pick("device.cells.stripe", &["\"page\"", "\"row\""]),
+        pick("device.cells.pad_after_ns", &["0", "1", "100003", "3000017"]),
+        pick("device.bus.joint_reads", &["\"none\"", "\"same_row\"", "\"any\""]),
+        pick("controller.bus_order", &["\"data_first\"", "\"command_first\""]),
+    ];
+    if rng.below(3) > 0 {
+        let fraction = [0.0, 0.5, 1.0][rng.below(3) as usize];
+        sets.push(format!("write_buffer.bytes={}", (72 + rng.below(20)) * PAGE));
+        sets.push(format!("write_buffer.destage_fraction={fraction}"));
+        sets.push(format!("write_buffer.idle_ns={}", 1 + rng.below(2_000_000)));
+    }
+    if rng.below(2) == 0 {
+        sets.push("device.bus.partial_pages=true".to_string());
+    }
+    if rng.below(3) == 0 {
+        sets.push("device.bus.cache_read=false".to_string());
+        sets.push("device.bus.cache_program=false".to_string());
+    } else {
+        sets.push("device.bus.cache_busy_ns=3001".to_string());
+    }
+    if rng.below(4) == 0 {
+        sets.push("controller.power_budget_ma=685".to_string()); // two dies of the preset `limit`
+    }
+    sets
+}
+
+/// The map holds the host's data without a clock, and the drive's rows can be ended at any time.
+#[test]
+fn maps_and_blocks_without_a_clock() {
+    let schemes = some_schemes();
+    let each = tier::size(LEAST_REQUESTS, 4 * REQUESTS / schemes.len());
+    for_each_scheme(&schemes, 1, |scheme, seed| {
+        let mut rng = Rng::new(seed);
+        let config = tiny(scheme, &mut rng, &[]);
+        let (geometry, mut firmware, mut array, filled) = build(&config);
+        let mut oracle = Oracle::new(&geometry, filled);
+        let mut clockless = Clockless::new(&geometry, &mut firmware, &mut array);
+        for at in 0..each {
+            let request = draw_request(&mut rng, config.logical_bytes());
+            oracle.apply(&request);
+            assert!(clockless.request(&request).is_ok(), "request {at} finds no room");
+            if rng.below(16) == 0 {
+                clockless.end_rows();
+                has_whole_rows(clockless.array);
+            }
+            if at % 64 == 0 || at + 1 == each {
+                oracle.check(clockless.firmware, clockless.array);
+            }
+        }
+    });
+}
+
+/// No block ends within a row.
+fn has_whole_rows(array: &Array) {
+    let geometry = array.geometry();
+    let mut planned = (0..geometry.blocks).map(|block| array.planned_pages(flashwatt_base::units::BlockId(block)));
+    assert!(planned.all(|pages| pages.is_multiple_of(geometry.row_pages)), "a block ends within a row");
+}
+
+#[test]
+fn contents_without_a_clock() {
+    for_each_scheme(&layers(), 1, |scheme, seed| {
+        let mut rng = Rng::new(!seed);
+        let config = tiny(scheme, &mut rng, &[]);
+        let (geometry, mut firmware, mut array, filled) = build(&config);
+        let mut shadow = Shadow::new(&geometry, &mut firmware, &mut array, filled)
+            .mapped(config.run.precondition == Precondition::Mapped);
+        for _ in 0..400 {
+            shadow.request(&draw_request(&mut rng, config.logical_bytes()));
+        }
+        shadow.check();
+    });
+}
+
+/// Requests at random times.
+fn requests(config: &Config, rng: &mut Rng) -> Vec<Request> {
+    let mut at = 0;
+    let next = |_| {
+        at += [0, 0, 0, 50_000, 3_000_000][rng.below(5) as usize];
+        Request { arrival_ns: at, ..draw_request(rng, config.logical_bytes()) }
+    };
+    (0..150).map(next).collect()
+}
+
+/// Runs requests under the referee and the shadow check: all of them end, the drive holds what the host wrote, and ends with whole rows.
+/// Returns what was done.
+fn run_and_check(config: &Config, requests: &[Request]) -> Vec<Done> {
+    let (geometry, firmware, array, filled) = build(config);
+    let mut oracle = Oracle::new(&geometry, filled);
+    requests.chunks(GROUP).for_each(|group| oracle.apply_together(group));
+    let mut script = Script::in_groups(requests, GROUP);
+    let probe = (flashwatt_ssd::observe::check::Shadow::new(&geometry, &firmware), Log::default());
+    let sim = Sim::new(&config.run.stages(), Ssd::new(config.ssd(), firmware, array, None, probe), &mut script);
+    let mut told = 0;
+    let (outcome, ssd) = sim.run(&mut |_| {
+        told += 1;
+        told < 400 // of at most 16,384 instants each
+    });
+    let (accounts, firmware, array) = ssd.into_parts();
+    assert!(matches!(outcome.end, End::Complete), "the run does not end");
+    assert_eq!(outcome.completed.requests(), requests.len() as u64, "every request completes, and in the window");
+    oracle.check(&firmware, &array);
+    has_whole_rows(&array);
+    let ops = accounts.probe.1.ops;
+    check_pages(config, &geometry, &ops);
+    check_rows(config, &ops);
+    ops
+}
+
+/// The pages of a row end together, after the time of its program.
+fn check_rows(config: &Config, ops: &[Done]) {
+    let device = &config.ssd().device;
+    let size = device.row_pages();
+    let row_of = |done: &&Done| (done.t.end, done.op.at.block.0, done.op.at.page / size);
+    let mut programs: Vec<&Done> = ops.iter().filter(|done| done.op.kind == OpKind::Program).collect();
+    programs.sort_by_key(row_of);
+    for row in programs.chunk_by(|one, other| row_of(one) == row_of(other)) {
+        assert_eq!(row.len(), size as usize, "a part of a row: {:?}", row[0].op);
+        let array_ns = row[0].t.array_end - row[0].t.array_start;
+        let busy_ns = device.bus.cache_busy_ns;
+        assert!([device.timing.program_ns, device.timing.program_ns + busy_ns].contains(&array_ns), "{array_ns}");
+    }
+}
+
+/// Every request completes, the state at the end is what the host wrote, and what was done obeys the rules of pages and rows; twice the
+/// same.
+#[test]
+fn every_scheme_with_a_clock() {
+    for_each_scheme(&some_schemes(), tier::size(1, 20), |scheme, seed| {
+        let mut rng = Rng::new(seed ^ 0xc10c);
+        let timing = draw_timing(&mut rng);
+        let config = tiny(scheme, &mut rng, &timing);
+        let requests = requests(&config, &mut rng);
+        let ops = run_and_check(&config, &requests);
+        if seed.is_multiple_of(8) {
+            let times =
+                |ops: &[Done]| ops.iter().map(|done| (done.op.seq, done.t.start, done.t.end)).collect::<Vec<_>>();
+            assert_eq!(times(&ops), times(&run_and_check(&config, &requests)), "another run");
+        }
+    });
+}
+
+/// The start states of a drive, those that are reached without a clock among them.
+const STARTS: [&[&str]; 5] = [
+    &["run.precondition=\"empty\""],
+    &["run.precondition=\"filled\""],
+    &["run.precondition=\"mapped\""],
+    &["run.precondition=\"steady\""],
+    &[
+        "run.precondition.zipf.requests=303",
+        "run.precondition.zipf.request_bytes=6144",
+        "run.precondition.zipf.align_bytes=2048",
+        "run.precondition.zipf.read_fraction=0.3",
+        "run.precondition.zipf.trim_fraction=0.1",
+    ],
+];
+
+/// A run from each start state comes to its end.
+#[test]
+fn every_start_state_ends_on_rows() {
+    for_each_scheme(&layers(), 1, |scheme, seed| {
+        for start in STARTS {
+            let mut sets = tiny_sets(scheme, &mut Rng::new(seed), &[]);
+            let replaced = ["run.precondition", "workload.", "device.logical_bytes"];
+            sets.retain(|set| !replaced.iter().any(|key| set.starts_with(key)));
+            sets.extend(start.iter().map(ToString::to_string));
+            sets.extend(["workload.uniform.requests=200", "workload.uniform.read_fraction=0.4"].map(String::from));
+            sets.extend(["device.blocks_per_plane=48", "device.op_ratio=4"].map(String::from)); // rows may be padded
+            let config = load_sets(&sets);
+            let options = RunOptions { check: true, ..RunOptions::default() };
+            let report = flashwatt::run(&config, &options, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(report.status, "complete", "{start:?}");
+        }
+    });
+}
