@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import flashwatt
 from flashwatt.experiments.peers.queue_theory import mean_response
 from flashwatt.experiments.peers.side_by_side import Line, figures_of, table, unexplained
 from flashwatt.reproduce import Terms, catalogue, reproduce
@@ -148,6 +150,51 @@ def test_closed_loops_beside_mqsim(tmp_path: Path) -> None:
     page = (tmp_path / "peers.html").read_text()
     assert "<td>random reads, QD 1024, data first</td>" in page
     assert "| ---" not in page, "tables are tables, not text"
+
+
+def planes() -> Experiment:
+    """P5. Its longest runs have a hundred thousand requests but in the soak."""
+    whole = catalogue()["P5"]
+    most = 600_000 if "FLASHWATT_SOAK" in os.environ else 100_000
+    sets = []
+    for one in whole.sets:
+        fewer = min(one.overrides["workload.uniform.requests"], most)
+        sets.append(replace(one, overrides={**one.overrides, "workload.uniform.requests": fewer}))
+    return replace(whole, sets=tuple(sets))
+
+
+def test_dies_of_two_planes_beside_mqsim(tmp_path: Path) -> None:
+    found = reproduce([planes()], tmp_path, terms=Terms(seeds=1))
+    assert not found.fault
+    assert [row.quantity for row in found.rows if row.verdict is Verdict.MISSED] == []
+    shown = {row.quantity for row in found.rows if row.verdict is Verdict.SHOWN}
+    assert shown == {f"pair_writes_{2**n}" for n in range(1, 7)} | {f"stream_writes_{2**n}" for n in range(4)}
+    by_name = {row.quantity: row.simulated for row in found.rows}
+    assert by_name["stream_writes_8"] == pytest.approx(8e9 / (600_000 + 4 * 16_973), rel=1e-3)
+    for depth in (2, 4, 8, 16, 32):
+        assert by_name[f"pair_writes_{depth}"] == pytest.approx(depth * 1e9 / 633_946, rel=1e-3)
+
+
+@pytest.mark.parametrize("depth", [1, 4, 16, 64])
+def test_pairs_of_pages_from_a_trace_beside_mqsim(tmp_path: Path, depth: int) -> None:
+    """Both pages of a die are written at once, and the address says which die: MQSim's random writes of 32 KiB."""
+    dies, page_bytes, rows = 32, 16_384, 29_000
+    rng = random.Random(1)
+    lines = ["time_us,device,op,offset,bytes"]
+    for _ in range(30_000):
+        first = rng.randrange(rows) * 2 * dies + rng.randrange(dies)
+        lines += [f"0,0,W,{page * page_bytes},{page_bytes}" for page in (first, first + dies)]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines))
+    whole = catalogue()["P5"]
+    (pairs,) = [one for one in whole.sets if one.name == "pair_writes"]
+    (two_planes,) = [one.axes["dies"]["two planes"] for one in whole.sets if one.name == "long_stream_writes"]
+    own = {key: value for key, value in pairs.overrides.items() if not key.startswith("workload.")}
+    trace = {"path": str(tmp_path / "pairs.csv"), "closed_loop": True}
+    link = {"device.host_link.queue_depth": 2 * depth}
+    report = flashwatt.run({}, **{**own, **two_planes, **link, "workload.trace": trace}).to_dict()
+    peer = figures_of("mqsim_planes")["pair_writes"][str(depth)]["iops"]
+    assert report["throughput"]["iops"] / 2 == pytest.approx(peer, rel=0.01)
+    assert "pad" not in report["flash"]["programs"], "no row waits for a page that does not come"
 
 
 def test_what_is_not_equal_is_seen(tmp_path: Path) -> None:
