@@ -411,15 +411,14 @@ impl Controller {
         op.started = true;
         let (kind, cause, class, is_upper) = (op.kind, op.cause, op.at.class(op.kind), op.at.is_upper());
         referee(op, &mut flash.array);
-        let mut more_ns = 0;
         if kind != OpKind::Read {
-            more_ns = self.courses.of(class).upper_ns * Nanos::from(is_upper);
             while let Some(waiting) = self.ops.pop_dependent(id, Until::Start) {
                 self.unblock(waiting);
             }
         }
         let part;
         let mut course = self.courses.of(class);
+        let more_ns = if kind == OpKind::Read { 0 } else { course.upper_ns * Nanos::from(is_upper) };
         if self.courses.moves_parts() && self.ops[id].sectors() > 0 {
             cold_path();
             part = course.of_part();

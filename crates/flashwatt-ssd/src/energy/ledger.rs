@@ -80,8 +80,8 @@ pub struct Ledger {
     pub die_ns: [PerCause; DieState::COUNT],
     /// Nanoseconds of the parts that work beside their dies, by state (as [`ExtraState`]) and cause. They are no die time.
     pub extra_ns: [PerCause; ExtraState::COUNT],
-    /// Operations ended by class (as [`OpClass::booked`]) and cause.
-    pub operations: [PerCause; OpClass::BOOKED],
+    /// Operations ended by class (at [`OpClass::index`]; a copy counts as a read and a program) and cause.
+    pub operations: [PerCause; OpClass::COUNT],
     /// Elapsed nanoseconds by [`Phase`].
     pub elapsed_ns: [u64; Phase::COUNT],
     /// Die-nanoseconds of operations in [`Phase::Transfer`].
@@ -103,7 +103,7 @@ impl Default for Ledger {
             dies: 0,
             die_ns: Default::default(),
             extra_ns: Default::default(),
-            operations: [Default::default(); OpClass::BOOKED],
+            operations: [Default::default(); OpClass::COUNT],
             elapsed_ns: Default::default(),
             transfer_die_ns: 0,
             busy_dies_ns: Vec::new(),
@@ -127,8 +127,7 @@ impl Ledger {
 
     /// Operations of a kind that have ended, for a cause.
     fn ended_of(&self, kind: OpKind, cause: Cause) -> u64 {
-        let classes = self.operations.get(OpClass::of_kind(kind)).unwrap_or_default();
-        classes.iter().map(|by_cause| by_cause[cause as usize]).sum()
+        OpClass::of_kind(kind).map(|class| self.operations[class.index()][cause as usize]).sum()
     }
 
     /// Books the end of an operation that took `over_ns` longer than others of its class: a read that waited for the

@@ -1,7 +1,5 @@
 //! Flash operations and their causes.
 
-use std::ops::Range;
-
 use serde::Serialize;
 
 /// The cause of an operation.
@@ -175,48 +173,41 @@ pub struct OpClass {
 }
 
 impl OpClass {
-    /// Number of classes of one kind.
-    const OF_KIND: usize = PageType::ALL.len() * CellMode::ALL.len();
+    /// Number of types of pages and modes of blocks: the classes of one kind.
+    const SHARES: usize = PageType::ALL.len() * CellMode::ALL.len();
     /// Number of classes.
-    pub const COUNT: usize = OpKind::ALL.len() * Self::OF_KIND;
-    /// Number of classes that the ledger counts, those of [`OpKind::BOOKED`]. They come first.
-    pub const BOOKED: usize = OpKind::BOOKED.len() * Self::OF_KIND;
+    pub const COUNT: usize = Self::SHARES * OpKind::ALL.len();
 
     /// A kind of operation on a page of the first type, in a block that is used as it is made.
     pub const fn plain(kind: OpKind) -> Self {
         OpClass { kind, page: PageType::Any, mode: CellMode::Native }
     }
 
-    /// The `index`th class: those of a kind follow each other, and among them those of a type of page.
+    /// The `index`th class. The plain classes come first, in the order of their kinds: hot paths index by them.
     ///
     /// # Panics
     /// If `index` is not below [`Self::COUNT`].
     pub fn at(index: usize) -> Self {
-        let (page, mode) = (index / CellMode::ALL.len(), index % CellMode::ALL.len());
-        OpClass {
-            kind: OpKind::ALL[index / Self::OF_KIND],
-            page: PageType::ALL[page % PageType::ALL.len()],
-            mode: CellMode::ALL[mode],
-        }
+        let (share, kind) = (index / OpKind::ALL.len(), index % OpKind::ALL.len());
+        let (page, mode) = (share / CellMode::ALL.len(), share % CellMode::ALL.len());
+        OpClass { kind: OpKind::ALL[kind], page: PageType::ALL[page], mode: CellMode::ALL[mode] }
     }
 
     /// Its place among all classes: the reverse of [`Self::at`].
     #[inline(always)]
     pub const fn index(self) -> usize {
-        let of_pages = self.kind as usize * PageType::ALL.len() + self.page as usize;
-        of_pages * CellMode::ALL.len() + self.mode as usize
+        let share = self.page as usize * CellMode::ALL.len() + self.mode as usize;
+        share * OpKind::ALL.len() + self.kind as usize
     }
 
-    /// The places of the classes of a kind.
-    #[inline(always)]
-    pub const fn of_kind(kind: OpKind) -> Range<usize> {
-        let first = kind as usize * Self::OF_KIND;
-        first..first + Self::OF_KIND
+    /// The classes of a kind.
+    pub fn of_kind(kind: OpKind) -> impl Iterator<Item = OpClass> {
+        (0..Self::SHARES).map(move |share| Self::at(share * OpKind::ALL.len() + kind as usize))
     }
 
-    /// The classes that the ledger counts.
+    /// The classes that the ledger counts: those of [`OpKind::BOOKED`].
     pub fn booked() -> impl Iterator<Item = OpClass> {
-        (0..Self::BOOKED).map(Self::at)
+        OpKind::BOOKED.into_iter().flat_map(Self::of_kind)
     }
 }
 
@@ -229,22 +220,20 @@ mod tests {
         let classes: Vec<OpClass> = (0..OpClass::COUNT).map(OpClass::at).collect();
         assert!(classes.iter().enumerate().all(|(index, class)| class.index() == index));
         for kind in OpKind::ALL {
-            let places = (0..OpClass::COUNT).filter(|&index| classes[index].kind == kind);
-            assert!(places.eq(OpClass::of_kind(kind)), "the classes of a kind follow each other");
+            assert!(classes.iter().copied().filter(|class| class.kind == kind).eq(OpClass::of_kind(kind)));
         }
     }
 
-    /// Hot paths index by the plain class of a kind, which the compiler is to know.
+    /// Hot paths index by the plain class of a kind: no arithmetic is left of that.
     #[test]
-    fn the_plain_class_of_a_kind_is_its_first() {
-        const PLACE: usize = OpClass::plain(OpKind::Program).index();
-        assert_eq!(PLACE, OpClass::of_kind(OpKind::Program).start);
-        assert!(OpKind::ALL.iter().all(|&kind| OpClass::plain(kind).index() == OpClass::of_kind(kind).start));
+    fn the_plain_class_of_a_kind_is_at_its_number() {
+        assert!(OpKind::ALL.iter().all(|&kind| OpClass::plain(kind).index() == kind as usize));
     }
 
     #[test]
     fn the_ledger_counts_the_classes_of_its_kinds() {
         assert!(OpClass::booked().all(|class| OpKind::BOOKED.contains(&class.kind)));
+        assert_eq!(OpClass::booked().count(), OpKind::BOOKED.len() * OpClass::SHARES);
         assert_eq!(OpKind::ALL[..OpKind::BOOKED.len()], OpKind::BOOKED);
     }
 }

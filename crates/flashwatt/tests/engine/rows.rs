@@ -2,6 +2,7 @@
 //! with x = command + page, P planes and B bits, the pages of a row take P·B·x on the bus, and the array tWL for all of them.
 
 use crate::common::{Done, Log, load, play, read, request, write};
+use flashwatt::RunOptions;
 use flashwatt::config::Config;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{Request, RequestKind};
@@ -197,4 +198,28 @@ fn l15_energy_of_programming() {
         let watts = 0.030 * 3.3;
         crate::common::assert_close(report.ssd().energy_j.nand.program, 4.0 * watts * ROW as f64 * 1e-9, "programming");
     }
+}
+
+/// Collection neither pads nor copies more because pages are programmed in rows: a step fills its row, the last one of a victim with pages
+/// of another block. The same blocks without rows have the same write amplification.
+#[test]
+fn collections_fill_their_rows() {
+    let of = |config: &Config| {
+        let report = flashwatt::run(config, &RunOptions { check: true, ..RunOptions::default() }, &mut |_| true);
+        report.unwrap_or_else(|error| panic!("{error}")).ssd().flash.clone()
+    };
+    let shared = [
+        "device.blocks_per_plane=160",
+        "device.spare_fraction=0.2",
+        "device.host_link.queue_depth=64",
+        "workload.uniform.requests=30000",
+        "workload.uniform.request_bytes=4096",
+        "workload.uniform.read_fraction=0",
+        "run.precondition=\"steady\"",
+    ];
+    let plain = of(&load("device = { preset = \"limit\", channels = 1, ways = 1, pages_per_block = 96 }", &shared));
+    let rows = of(&die(4, 3, &[&shared[..], &["device.pages_per_block=24"]].concat()));
+    let [plain, amplified] = [&plain, &rows].map(|flash| flash.write_amplification.expect("the host wrote"));
+    assert!((amplified / plain - 1.0).abs() < 0.02, "{amplified} with rows, {plain} without");
+    assert_eq!(rows.programs.pad, 0, "the host has 64 pages on their way, more than a row");
 }
