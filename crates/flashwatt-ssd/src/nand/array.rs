@@ -290,7 +290,7 @@ impl Array {
     /// The program of a row starts: of so many pages from this one on. All of them must be planned.
     pub fn start_row(&self, first: FlashAddress, pages: u32) {
         let of = &self.blocks[first.block.idx()];
-        if first.page % pages != 0 || first.page + pages > u32::from(of.planned) {
+        if !first.page.is_multiple_of(pages) || first.page + pages > u32::from(of.planned) {
             violation("a program of a part of a row", first);
         }
         if first.page < u32::from(of.frontier) {
