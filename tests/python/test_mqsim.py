@@ -63,6 +63,7 @@ def test_the_settings_are_those_of_the_comparison_with_mqsim() -> None:
         "Ideal_Mapping_Table": "true",
         "Enabled_Preconditioning": "false",
         "Static_Wearleveling_Enabled": "false",
+        "CMD_Suspension_Support": "NONE",
     }
     one = flow(Average_No_of_Reqs_in_Queue=1, Working_Set_Percentage=100, Device_Level_Data_Caching_Mode="TURNED_OFF")
     converted(drive(published), workload((one,)))
@@ -127,6 +128,16 @@ def test_values_by_hand() -> None:
         "host_link"
     ]
     assert (sata["command_ns"], sata["queue_depth"]) == (4000, 32)
+
+
+def test_what_reads_suspend() -> None:
+    """MQSim's own value lets erases be suspended."""
+    assert settings(drive())["device"]["suspend"] == {"erase_ns": 700_000}
+    both = settings(drive(CMD_Suspension_Support="PROGRAM_ERASE", Suspend_Program_Time=50_000))["device"]["suspend"]
+    assert both == {"program_ns": 50_000, "erase_ns": 700_000}
+    none = converted(drive(CMD_Suspension_Support="NONE")).config
+    assert "suspend" not in tomli.loads(none)["device"]
+    assert "CMD_Suspension_Support is NONE" in none
 
 
 def test_the_data_of_reads_takes_the_channel() -> None:

@@ -57,6 +57,7 @@ class Drive:
         """Add the lines of the drive."""
         self._geometry(draft)
         self._timing(draft)
+        self._suspension(draft)
         self._link(draft)
         draft.take("device.nand.copyback", self.device["Use_Copyback_for_GC"], self.device.of("Use_Copyback_for_GC"))
         draft.take(
@@ -79,6 +80,9 @@ class Drive:
         for page in set(_PAGES["TLC"]) - set(_PAGES[cells]):
             for operation in ("Read", "Program"):
                 found[f"Page_{operation}_Latency_{page}"] = f"Flash_Technology is {cells}, which has no such pages"
+        for name in ("Suspend_Program_Time", "Suspend_Erase_Time"):
+            if not self._suspends(name):
+                found[name] = f"CMD_Suspension_Support is {flash['CMD_Suspension_Support']}"
         if device["Ideal_Mapping_Table"]:
             found["CMT_Capacity"] = "Ideal_Mapping_Table is true"
         if not device["Static_Wearleveling_Enabled"]:
@@ -154,6 +158,17 @@ class Drive:
             said = "MQSim moves only the sectors that are asked for"
             draft.choose("device.bus.partial_pages", True, said)
             draft.choose("device.bus.partial_unit", "sector", said)
+
+    def _suspension(self, draft: Draft) -> None:
+        """Take what reads suspend. MQSim has no time of a resumption, and no limit."""
+        names = "Suspend_Program_Time", "Suspend_Erase_Time"
+        for key, name in zip(("program_ns", "erase_ns"), names, strict=True):
+            if self._suspends(name):
+                draft.take(f"device.suspend.{key}", self.flash[name], self.flash.of(name, "CMD_Suspension_Support"))
+
+    def _suspends(self, name: str) -> bool:
+        """Whether the operation that a time belongs to is suspended: `CMD_Suspension_Support` names it."""
+        return name.split("_")[1].upper() in self.flash["CMD_Suspension_Support"].split("_")
 
     def _link(self, draft: Draft) -> None:
         host, device = self.host, self.device

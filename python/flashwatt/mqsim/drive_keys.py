@@ -156,7 +156,7 @@ DEVICE = (
         "above the mean of the blocks; in MQSim between the most and the least worn block of a plane, and always 100",
     ),
     Key("Preferred_suspend_erase_time_for_read", Whole(), 700_000, "", SUSPENDED),
-    Key("Preferred_suspend_erase_time_for_write", Whole(), 700_000, "", SUSPENDED),
+    Key("Preferred_suspend_erase_time_for_write", Whole(), 700_000, "", "writes suspend nothing"),
     Key("Preferred_suspend_write_time_for_read", Whole(), 100_000, "", SUSPENDED),
     Key("Flash_Channel_Count", Whole(1, 1024), 8, "device.channels"),
     Key("Flash_Channel_Width", Whole(1, 1024, "bytes"), 1, "device.timing.page_transfer_ns"),
@@ -186,7 +186,13 @@ FLASH = (
         "device.timing",
         "it decides which latencies count; cells are not paired",
     ),
-    Key("CMD_Suspension_Support", Word("NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"), "ERASE", "", SUSPENDED),
+    Key(
+        "CMD_Suspension_Support",
+        Word("NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"),
+        "ERASE",
+        "device.suspend",
+        "reads of the host suspend, writes nothing; MQSim suspends only what has long to go",
+    ),
     *(
         Key(
             f"Page_Read_Latency_{page}",
@@ -209,8 +215,20 @@ FLASH = (
     ),
     Key("Block_Erase_Latency", Whole(1, NS_MAX, "ns"), 3_800_000, "device.timing.erase_ns"),
     Key("Block_PE_Cycles_Limit", Whole(1, 1_000_000_000), 10_000, "device.nand.rated_cycles"),
-    Key("Suspend_Erase_Time", Whole(), 700_000, "", SUSPENDED),
-    Key("Suspend_Program_Time", Whole(), 100_000, "", SUSPENDED),
+    Key(
+        "Suspend_Erase_Time",
+        Whole(0, NS_MAX, "ns"),
+        700_000,
+        "device.suspend.erase_ns",
+        "in MQSim the channel is taken meanwhile",
+    ),
+    Key(
+        "Suspend_Program_Time",
+        Whole(0, NS_MAX, "ns"),
+        100_000,
+        "device.suspend.program_ns",
+        "in MQSim the channel is taken meanwhile",
+    ),
     Key("Die_No_Per_Chip", Whole(1, 64), 2, "device.ways"),
     Key(
         "Plane_No_Per_Die",

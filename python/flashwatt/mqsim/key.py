@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 NS_MAX = 1_000_000_000_000
 """The longest time that a configuration takes, in ns."""
-SUSPENDED = "programs and erases are not suspended"
+SUSPENDED = "an operation is suspended whatever is left of it"
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,12 @@ impl Controller {
     /// because it may be a program.
     #[inline(never)]
     fn command_waits(&mut self, channel: ChannelId) -> bool {
+        if self.cells.is_some() {
+            cold_path();
+            if self.read_waits_meanwhile(channel) {
+                return true;
+            }
+        }
         self.peek(channel).is_some_and(|candidate| match candidate.choice {
             OpChoice::Head(op) | OpChoice::Oldest(op) => self.ops[op].kind != OpKind::Program,
             OpChoice::Step | OpChoice::BypassedStep => false,

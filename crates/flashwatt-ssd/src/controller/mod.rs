@@ -126,6 +126,19 @@ pub struct UnderWay {
     pub at: FlashAddress,
     /// The time in ns at which it began.
     pub since: Nanos,
+    /// When the array will have ended it.
+    pub end: EndOfOp,
+}
+
+/// When the array will have ended an operation under way, if no read comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndOfOp {
+    /// When its class takes: it has not been suspended.
+    AsPlanned,
+    /// At this time in ns: it has been suspended, or winds down.
+    At(Nanos),
+    /// So many ns after it goes on: it is suspended.
+    AfterResumption(Nanos),
 }
 
 impl Controller {
@@ -269,7 +282,7 @@ impl Controller {
         let running = self.dies.iter().filter(move |die| !of_cells && die.running.is_some());
         let whole_dies = running.map(|die| {
             let op = &self.ops[die.running];
-            UnderWay { kind: op.kind, number: op.seq, at: op.at, since: die.started }
+            UnderWay { kind: op.kind, number: op.seq, at: op.at, since: die.started, end: EndOfOp::AsPlanned }
         });
         whole_dies.chain(self.under_way_on_cells())
     }

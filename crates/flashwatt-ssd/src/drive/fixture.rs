@@ -62,6 +62,7 @@ pub fn device(shape: Shape) -> DeviceTable {
             channel_switch_ns: 0,
         },
         bus: Bus::default(),
+        suspend: None,
         host_link: HostLink { bandwidth_mb_s: None, command_ns: 0, queue_depth: 32 },
         firmware: None,
         nand: Nand {

@@ -83,6 +83,8 @@ pub struct Array {
     free_rows: Vec<u32>,
     /// The erase that waits for a block's holds to go. Few at a time.
     waiting_erases: Vec<(BlockId, OpId)>,
+    /// What suspended operations work on: the first page and the number of pages. One a die at most.
+    suspended: Vec<(FlashAddress, u32)>,
     total_erases: u64,
     /// Erases before the start of the run, as the snapshot that it began from counts them.
     erases_before: u64,
@@ -107,6 +109,7 @@ impl Array {
             pending: Vec::new(),
             free_rows: Vec::new(),
             waiting_erases: Vec::new(),
+            suspended: Vec::new(),
             total_erases: 0,
             erases_before: 0,
             programmed_pages: vec![0; geometry.dies as usize].into(),
@@ -369,6 +372,36 @@ impl Array {
         }
     }
 
+    /// The program of so many pages from this one on, or the erase of its block, is suspended.
+    pub fn suspend(&mut self, first: FlashAddress, pages: u32) {
+        if self.suspended.iter().any(|(at, _)| at.die == first.die) {
+            violation("a second suspended operation on a die", first);
+        }
+        self.suspended.push((first, pages));
+    }
+
+    /// The suspended operation of a die goes on.
+    pub fn resume(&mut self, die: DieId) {
+        self.suspended.retain(|(at, _)| at.die != die);
+    }
+
+    /// A read starts on a die that may have a suspended operation: not of the pages of that.
+    pub fn start_beside_suspended(&self, at: FlashAddress) {
+        let is_among = |&&(first, pages): &&(FlashAddress, u32)| {
+            first.block == at.block && (first.page..first.page + pages).contains(&at.page)
+        };
+        if self.suspended.iter().any(|suspended| is_among(&suspended)) {
+            violation("a read of a page whose program or erase is suspended", at);
+        }
+    }
+
+    /// A program or an erase starts on a die that may have a suspended operation: not before that has ended.
+    pub fn start_alone(&self, at: FlashAddress) {
+        if self.suspended.iter().any(|(first, _)| first.die == at.die) {
+            violation("a program or an erase on a die with a suspended one", at);
+        }
+    }
+
     /// An erase starts.
     pub fn start_erase(&mut self, block: BlockId) {
         let info = &self.blocks[block.idx()];
@@ -610,6 +643,40 @@ mod tests {
 
     fn place(block: u32, page: u32) -> FlashAddress {
         FlashAddress { die: DieId(0), block: BlockId(block), page }
+    }
+
+    /// An array on which the program of the row of pages 4 to 7 is suspended.
+    fn suspended() -> Array {
+        let mut array = array();
+        array.suspend(place(3, 4), 4);
+        array
+    }
+
+    #[test]
+    fn reads_beside_a_suspended_row() {
+        let mut array = suspended();
+        [place(3, 3), place(3, 8), place(2, 4)].into_iter().for_each(|at| array.start_beside_suspended(at));
+        array.resume(DieId(0));
+        array.start_beside_suspended(place(3, 4));
+        array.start_alone(place(3, 8));
+    }
+
+    #[test]
+    #[should_panic(expected = "a read of a page whose program or erase is suspended")]
+    fn no_read_of_a_suspended_row() {
+        suspended().start_beside_suspended(place(3, 7));
+    }
+
+    #[test]
+    #[should_panic(expected = "a second suspended operation on a die")]
+    fn no_second_suspension() {
+        suspended().suspend(place(5, 0), 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "a program or an erase on a die with a suspended one")]
+    fn no_program_beside_a_suspended_one() {
+        suspended().start_alone(place(5, 0));
     }
 
     proptest! {

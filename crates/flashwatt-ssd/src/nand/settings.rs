@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reserve::Reserves;
+use crate::operation::OpKind;
 use flashwatt_base::units::Nanos;
 
 /// The settings of a drive's flash and of its link, checked.
@@ -55,6 +56,9 @@ pub struct DeviceTable {
     /// What goes over the buses of the flash.
     #[serde(skip_serializing_if = "Bus::is_default")]
     pub bus: Bus,
+    /// What reads suspend; none if nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<Suspend>,
     /// The host's link.
     pub host_link: HostLink,
     /// The time of the firmware; none if it takes none.
@@ -95,7 +99,7 @@ impl DeviceTable {
 
     /// Whether dies do more than one thing at a time, or to more than one page.
     pub fn has_cells(&self) -> bool {
-        self.row_pages() > 1 || !self.bus.is_plain()
+        self.row_pages() > 1 || !self.bus.is_plain() || self.suspend.is_some()
     }
 
     /// Pages that are programmed at once: those of a row of cells, on all the planes that a block spans.
@@ -185,6 +189,88 @@ pub enum JointReads {
 impl JointReads {
     fn is_none(&self) -> bool {
         *self == JointReads::None
+    }
+}
+
+/// The most times that an operation is suspended, whatever `device.suspend.max` allows: by then as many reads have gone ahead of it as may.
+pub const SUSPENSIONS_MAX: u32 = 64;
+
+/// `[device.suspend]`: programs and erases that stop for reads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suspend {
+    /// Time from the decision to suspend a program until the die serves reads, in ns; none if programs are not suspended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program_ns: Option<Nanos>,
+    /// The same of an erase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub erase_ns: Option<Nanos>,
+    /// What a resumption adds to the array time that was left, in ns.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub resume_ns: Nanos,
+    /// How often one operation is suspended at most; none if as often as reads come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
+    /// How long the array works at least before an operation is suspended, and between two suspensions, in ns.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub min_run_ns: Nanos,
+    /// What becomes of an erase that is resumed.
+    #[serde(skip_serializing_if = "Resume::is_default")]
+    pub resume: Resume,
+    /// Which reads suspend.
+    #[serde(skip_serializing_if = "SuspendReads::is_default")]
+    pub reads: SuspendReads,
+}
+
+impl Suspend {
+    /// Time from the decision to suspend an operation until the die serves reads, in ns; none if such operations are not suspended.
+    pub fn wind_down_ns(&self, kind: OpKind) -> Option<Nanos> {
+        if kind == OpKind::Erase { self.erase_ns } else { self.program_ns }
+    }
+
+    /// How often one operation is suspended at most.
+    pub fn times(&self) -> u32 {
+        self.max.unwrap_or(SUSPENSIONS_MAX).min(SUSPENSIONS_MAX)
+    }
+
+    /// The most time in ns that the array needs beyond what the operation itself takes, when it has just been told to wind down: each
+    /// resumption before that was suspended at its begin.
+    pub fn longest_ns(&self, kind: OpKind) -> Nanos {
+        let Some(wind_down_ns) = self.wind_down_ns(kind) else { return 0 };
+        wind_down_ns.saturating_add(self.resume_ns.saturating_mul(self.times().into()))
+    }
+}
+
+/// What becomes of an erase that is resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Resume {
+    /// It goes on where it was.
+    #[default]
+    Continue,
+    /// It begins anew.
+    Restart,
+}
+
+impl Resume {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Which reads suspend programs and erases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SuspendReads {
+    /// Those of the host.
+    Host,
+    /// Those of the host, and those of the map that one of them waits for.
+    #[default]
+    MapAndHost,
+}
+
+impl SuspendReads {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 

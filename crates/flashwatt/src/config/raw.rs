@@ -29,7 +29,7 @@ mod host;
 mod synthetic;
 
 pub use array::{Array, Members};
-pub use cells::{Bus, Cells};
+pub use cells::{Bus, Cells, Suspend};
 pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
 pub use files::{AccessTimes, Aged, Files, PageCache, Processor, Scalar};
 pub use host::Host;
@@ -120,6 +120,8 @@ pub struct Device {
     pub nand: Nand,
     /// Cells of several bits.
     pub cells: Cells,
+    /// Programs and erases that stop for reads.
+    pub suspend: Suspend,
 }
 
 /// `[device.timing]`

@@ -23,6 +23,7 @@ use flashwatt_ssd::energy::parts::{drive_state, parts};
 use flashwatt_ssd::energy::{DieState, ExtraState, Phase, PriceTable};
 use flashwatt_ssd::firmware::Firmware;
 use flashwatt_ssd::nand::phases::{Course, Courses};
+use flashwatt_ssd::nand::settings::DeviceTable;
 use flashwatt_ssd::nand::{Array, Geometry, Reserve};
 use flashwatt_ssd::operation::{OpClass, OpKind};
 use flashwatt_ssd::recovery::dump;
@@ -100,16 +101,31 @@ fn rest(course: &Course, part: &Part, planes: u32, parts: &Parts) -> (Nanos, i12
         (course.last, course.array_end_ns, end),
     ];
     let further = |state| ExtraState::of_plane(state).map_or(Draw::default(), |extra| parts.draw(extra.id()));
-    let left = |&(state, from, to): &(DieState, Nanos, Nanos)| {
-        let draw = parts.draw(state.id()) + further(state) * (planes - 1);
-        charge(draw, to.saturating_sub(from.max(elapsed)))
-    };
+    let draw = |state: DieState| parts.draw(state.id()) + further(state) * (planes - 1);
+    if let Some(left_ns) = part.left_ns {
+        return (left_ns, charge(draw(course.array), left_ns));
+    }
+    let left =
+        |&(state, from, to): &(DieState, Nanos, Nanos)| charge(draw(state), to.saturating_sub(from.max(elapsed)));
     (end.saturating_sub(elapsed), phases.iter().map(left).sum())
 }
 
 /// Energy in 10⁻¹⁸ J of a power over a time in ns.
 fn charge(draw: Draw, ns: Nanos) -> i128 {
     i128::from(draw.nw) * i128::from(ns)
+}
+
+/// What of a die takes the longest from a cut on: an erase, or of a drive that programs rows such a program.
+fn longest_part(device: &DeviceTable) -> Part {
+    let timing = &device.timing;
+    let program_ns = timing.program_upper_ns.unwrap_or(timing.program_ns);
+    let of_kind = |kind, ns: Nanos| {
+        let suspended_ns = device.suspend.as_ref().map_or(0, |suspend| suspend.longest_ns(kind));
+        let left_ns = (suspended_ns > 0).then(|| ns.saturating_add(suspended_ns));
+        (left_ns.unwrap_or(ns), Part { class: OpClass::plain(kind), is_upper: false, elapsed: 0, left_ns })
+    };
+    let (erase, program) = (of_kind(OpKind::Erase, timing.erase_ns), of_kind(OpKind::Program, program_ns));
+    if device.has_cells() && program.0 > erase.0 { program.1 } else { erase.1 }
 }
 
 /// What the capacitors of a drive must be able to do, if it has any; in an array those of the member that needs the most.
@@ -137,11 +153,8 @@ fn sizing_of(config: &Arc<Config>) -> Result<Option<Sizing>, Error> {
     let Some(capacitors) = ssd.write_buffer.capacitors else { return Ok(None) };
     let geometry = Geometry::new(&ssd.device, ssd.map_unit_bytes());
     let units = ssd.write_buffer.bytes / u64::from(geometry.unit_bytes);
-    let timing = &ssd.device.timing;
-    let is_row_longer = ssd.device.has_cells() && timing.program_ns > timing.erase_ns;
-    let kind = if is_row_longer { OpKind::Program } else { OpKind::Erase };
     let work = Work {
-        under_way: vec![Part { class: OpClass::plain(kind), is_upper: false, elapsed: 0 }; geometry.dies as usize],
+        under_way: vec![longest_part(&ssd.device); geometry.dies as usize],
         pages: units.div_ceil(u64::from(geometry.units_per_page)) as u32,
         blocks: (0..geometry.dies)
             .map(DieId)

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use flashwatt_base::units::{BlockId, Nanos};
-use flashwatt_ssd::controller::UnderWay;
+use flashwatt_ssd::controller::{EndOfOp, UnderWay};
 use flashwatt_ssd::operation::{OpClass, OpKind};
 
 /// What it takes to bring the content of a write buffer to flash after the power is gone.
@@ -28,7 +28,7 @@ pub struct Sizing {
     /// Voltage in V at which the drive stops.
     pub min_v: f64,
     /// What they must be able to do: bring a full write buffer to flash, when an erase of each die has just begun (or the program of a row,
-    /// if that takes longer).
+    /// if that takes longer). Where reads suspend such an operation, it has been suspended as often as it may, each time before it went on.
     #[serde(flatten)]
     pub full: Dump,
 }
@@ -42,6 +42,8 @@ pub(super) struct Part {
     pub is_upper: bool,
     /// The time in ns since it began; of a row since the array did.
     pub elapsed: Nanos,
+    /// The time in ns that its array still works for it, if it has been suspended.
+    pub left_ns: Option<Nanos>,
 }
 
 /// What is left to do for capacitors.
@@ -64,6 +66,11 @@ impl Work {
     /// An operation under way at the time `now`.
     pub fn part(op: &UnderWay, now: Nanos) -> Part {
         let elapsed = now.saturating_sub(op.since); // a row may wait a moment in the registers
-        Part { class: op.at.class(op.kind), is_upper: op.at.is_upper(), elapsed }
+        let left_ns = match op.end {
+            EndOfOp::AsPlanned => None,
+            EndOfOp::At(end) => Some(end.saturating_sub(now)),
+            EndOfOp::AfterResumption(ns) => Some(ns),
+        };
+        Part { class: op.at.class(op.kind), is_upper: op.at.is_upper(), elapsed, left_ns }
     }
 }

@@ -1,6 +1,9 @@
 //! The contracts over drives whose pages are programmed row by row, of every layer that has rows.
 
-use super::schemes::{Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny, tiny_sets, with_rows};
+use super::schemes::{
+    SUSPENSION, Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny, tiny_sets, with_rows,
+    with_suspension,
+};
 use super::{GROUP, REQUESTS, build, check_pages};
 use crate::common::shadow::{Oracle, Shadow};
 use crate::common::{Done, Log, PAGE, Script, tier};
@@ -57,9 +60,39 @@ fn draw_timing(rng: &mut Rng) -> Vec<String> {
     } else {
         sets.push("device.bus.cache_busy_ns=3001".to_string());
     }
+    if rng.below(2) == 0 {
+        sets.extend(SUSPENSION.map(String::from));
+        sets.extend(draw_suspension(rng));
+    }
     if rng.below(4) == 0 {
         sets.push("controller.power_budget_ma=685".to_string()); // two dies of the preset `limit`
     }
+    sets
+}
+
+/// What bounds suspensions.
+fn draw_suspension(rng: &mut Rng) -> [String; 3] {
+    [
+        format!("device.suspend.resume=\"{}\"", ["continue", "restart"][rng.below(2) as usize]),
+        format!("device.suspend.min_run_ns={}", [0, 1, 200_003][rng.below(3) as usize]),
+        format!("device.suspend.max={}", [1, 3, 64][rng.below(3) as usize]),
+    ]
+}
+
+/// What the engine of a drive can be told whose pages are programmed one by one and suspended.
+fn draw_suspending(rng: &mut Rng) -> Vec<String> {
+    let mut pick = |key: &str, from: &[&str]| format!("{key}={}", from[rng.below(from.len() as u64) as usize]);
+    let mut sets = vec![
+        pick("gc.preemptible", &["false", "true"]),
+        pick("device.host_link.queue_depth", &["1", "2", "8", "32"]),
+        pick("device.timing.page_transfer_ns", &["1", "3413", "82000"]),
+        pick("device.timing.command_ns", &["0", "400"]),
+        pick("device.bus.cache_read", &["false", "true"]),
+        pick("device.bus.cache_program", &["false", "true"]),
+        pick("controller.bus_order", &["\"data_first\"", "\"command_first\""]),
+        pick("write_buffer.bytes", &["0", "49152"]),
+    ];
+    sets.extend(draw_suspension(rng));
     sets
 }
 
@@ -156,8 +189,19 @@ fn check_rows(config: &Config, ops: &[Done]) {
     for row in programs.chunk_by(|one, other| row_of(one) == row_of(other)) {
         assert_eq!(row.len(), size as usize, "a part of a row: {:?}", row[0].op);
         let array_ns = row[0].t.array_end - row[0].t.array_start;
-        let busy_ns = device.bus.cache_busy_ns;
-        assert!([device.timing.program_ns, device.timing.program_ns + busy_ns].contains(&array_ns), "{array_ns}");
+        let (least, busy_ns) = (device.timing.program_ns, device.bus.cache_busy_ns);
+        let is_as_planned = [least, least + busy_ns].contains(&array_ns);
+        assert!(is_as_planned || device.suspend.is_some() && array_ns > least, "{array_ns}");
+    }
+}
+
+/// Runs requests, of some seeds twice.
+fn run_twice(config: &Config, rng: &mut Rng, seed: u64) {
+    let requests = requests(config, rng);
+    let ops = run_and_check(config, &requests);
+    if seed.is_multiple_of(8) {
+        let times = |ops: &[Done]| ops.iter().map(|done| (done.op.seq, done.t.start, done.t.end)).collect::<Vec<_>>();
+        assert_eq!(times(&ops), times(&run_and_check(config, &requests)), "another run");
     }
 }
 
@@ -168,14 +212,17 @@ fn every_scheme_with_a_clock() {
     for_each_scheme(&some_schemes(), tier::size(1, 20), |scheme, seed| {
         let mut rng = Rng::new(seed ^ 0xc10c);
         let timing = draw_timing(&mut rng);
-        let config = tiny(scheme, &mut rng, &timing);
-        let requests = requests(&config, &mut rng);
-        let ops = run_and_check(&config, &requests);
-        if seed.is_multiple_of(8) {
-            let times =
-                |ops: &[Done]| ops.iter().map(|done| (done.op.seq, done.t.start, done.t.end)).collect::<Vec<_>>();
-            assert_eq!(times(&ops), times(&run_and_check(&config, &requests)), "another run");
-        }
+        run_twice(&tiny(scheme, &mut rng, &timing), &mut rng, seed);
+    });
+}
+
+/// The same of pages that are programmed one by one and suspended.
+#[test]
+fn every_scheme_with_suspended_pages() {
+    for_each_scheme(&with_suspension(&in_turn(schemes())), tier::size(4, 20), |scheme, seed| {
+        let mut rng = Rng::new(seed ^ 0x505);
+        let timing = draw_suspending(&mut rng);
+        run_twice(&tiny(scheme, &mut rng, &timing), &mut rng, seed);
     });
 }
 

@@ -52,11 +52,24 @@ pub const ROWS: [&str; 10] = [
     "device.bus.cache_program=true",
 ];
 
+/// Reads suspend programs and erases.
+pub const SUSPENSION: [&str; 3] =
+    ["device.suspend.program_ns=20011", "device.suspend.erase_ns=50021", "device.suspend.resume_ns=10007"];
+
 /// Those of these schemes whose layer has rows, on a drive with [`ROWS`].
 pub fn with_rows(schemes: &[Scheme]) -> Vec<Scheme> {
-    let with_rows = |scheme: &Scheme| [&scheme[..], &ROWS.map(String::from)].concat();
+    with_dies(schemes, &ROWS)
+}
+
+/// The same on a drive whose pages are programmed one by one, and with [`SUSPENSION`].
+pub fn with_suspension(schemes: &[Scheme]) -> Vec<Scheme> {
+    with_dies(schemes, &SUSPENSION)
+}
+
+fn with_dies(schemes: &[Scheme], sets: &[&str]) -> Vec<Scheme> {
+    let with_sets = |scheme: &Scheme| scheme.iter().cloned().chain(sets.iter().map(ToString::to_string)).collect();
     let has_rows = |scheme: &&Scheme| load_scheme(scheme).ssd().ftl.has_rows();
-    schemes.iter().filter(has_rows).map(with_rows).collect()
+    schemes.iter().filter(has_rows).map(with_sets).collect()
 }
 
 /// Whether the scheme is one of [`with_rows`].

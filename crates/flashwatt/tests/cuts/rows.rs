@@ -3,15 +3,27 @@
 use super::{
     BUFFER, CAPACITORS, all_schemes, goes_on, in_turn, nothing_is_lost_at_any_instant, nothing_is_lost_at_random,
 };
-use crate::common::{Script, load, write};
-use crate::contracts::schemes::{ROWS, Scheme, schemes, with_rows};
-use flashwatt::crash::{Powered, recover};
+use crate::common::{Script, load, read, write};
+use crate::contracts::schemes::{ROWS, SUSPENSION, Scheme, schemes, with_rows, with_suspension};
+use flashwatt::config::{Cuts, PowerCuts};
+use flashwatt::crash::{Powered, crash, recover};
 use flashwatt_base::rng::Rng;
+use flashwatt_base::units::Nanos;
 
 /// A write buffer with room for a row of each die.
 const ROOM: &str = "write_buffer.bytes=294912";
 /// A write buffer with room for two rows, which are written one after the other.
 const TWO_ROWS: [&str; 2] = ["write_buffer.bytes=98304", "device.cells.stripe=\"row\""];
+
+/// A single die.
+const ONE_DIE: [&str; 6] = [
+    "device.channels=1",
+    "device.ways=1",
+    "device.blocks_per_plane=32",
+    "device.op_ratio=1",
+    "device.timing.page_transfer_ns=3000",
+    "device.timing.command_ns=400",
+];
 
 /// Each layer with rows, with each of its options.
 fn row_schemes() -> Vec<Scheme> {
@@ -73,4 +85,91 @@ fn a_row_is_torn_as_a_whole() {
         assert_eq!((recovered.lost, remains.torn.len(), written), (0, torn, kept), "{at}: {recovered:?}");
         goes_on(&config, &remains, &mut Rng::new(at));
     }
+}
+
+/// Each layer with rows, on a drive whose pages are programmed one by one and suspended.
+fn suspended_pages() -> Vec<Scheme> {
+    with_suspension(&in_turn(&all_schemes()))
+}
+
+#[test]
+fn every_instant_with_suspended_pages() {
+    nothing_is_lost_at_any_instant(&suspended_pages(), &[]);
+    nothing_is_lost_at_any_instant(&suspended_pages(), &CAPACITORS);
+}
+
+#[test]
+fn random_cuts_with_suspended_pages_and_during_recovery() {
+    nothing_is_lost_at_random(&suspended_pages(), &[]);
+    nothing_is_lost_at_random(&suspended_pages(), &BUFFER);
+}
+
+#[test]
+fn every_instant_with_suspension() {
+    nothing_is_lost_at_any_instant(&row_schemes(), &SUSPENSION);
+}
+
+#[test]
+fn every_instant_with_suspension_and_capacitors() {
+    let sets = [&CAPACITORS[..], &[ROOM], &SUSPENSION].concat();
+    nothing_is_lost_at_any_instant(&row_schemes(), &sets);
+}
+
+#[test]
+fn random_cuts_with_suspension_and_during_recovery() {
+    let sets = [&BUFFER[..], &TWO_ROWS, &SUSPENSION].concat();
+    nothing_is_lost_at_random(&row_schemes(), &sets);
+}
+
+/// A row whose program a read suspends, on one die: the read comes at 2,500,000 ns, the array has wound down 20,011 ns after that, and has
+/// read the page and goes on 43,411 ns later. It ends at 3,182,732 ns. Cuts at these times: the torn pages, and what is left to do for
+/// capacitors, if the drive has any.
+fn cuts_of_a_suspended_row(more: &[&str]) -> Vec<(usize, Option<Nanos>)> {
+    let sets = [&ROWS[..], &ONE_DIE, &SUSPENSION, more].concat();
+    let config = load("device.preset = \"limit\"\nrun.precondition = \"empty\"", &sets);
+    let requests = [write(0, 0, 12), write(2_000_000, 24, 12), read(2_500_000, 3, 1), write(100_000_000, 60, 1)];
+    let mut powered = Powered::new(&config, Script::new(&requests), &mut |_| true).expect("its power can be cut");
+    [2_510_000, 2_540_000, 2_570_000, 3_182_731, 3_182_732]
+        .map(|at| {
+            powered.advance(at).expect("it goes on");
+            let remains = powered.cut();
+            let (_, recovered) = recover(&remains).expect("it comes back");
+            assert_eq!(recovered.lost, 0, "{at}: {recovered:?}");
+            goes_on(&config, &remains, &mut Rng::new(at));
+            (remains.torn.len(), remains.dump().expect("it ends").map(|dump| dump.dump_ns))
+        })
+        .to_vec()
+}
+
+/// A cut tears a row while it is suspended, as it does before and after.
+#[test]
+fn a_suspended_row_is_torn() {
+    let torn: Vec<usize> = cuts_of_a_suspended_row(&[]).into_iter().map(|(torn, _)| torn).collect();
+    assert_eq!(torn, [12, 12, 12, 12, 0]);
+}
+
+/// Capacitors end what is suspended: the array winds down, goes on, and takes the time that was left. The read is given up.
+#[test]
+fn capacitors_end_a_suspended_row() {
+    let sets = [&CAPACITORS[..], &TWO_ROWS, &["write_buffer.destage_fraction=0"]].concat();
+    let left = 10_007 + 2_040_800 + 1_068_503 - 2_500_000; // the array began at 2,040,800 ns
+    let after: [Nanos; 5] = [10_011 + left, left, 3_182_732 - 2_570_000, 1, 0];
+    assert_eq!(cuts_of_a_suspended_row(&sets), after.map(|ns| (0, Some(ns))));
+}
+
+/// What capacitors must be able to do: each die has just been told to wind down an erase for the last time that it may be, and none of the
+/// resumptions before that has been done.
+#[test]
+fn capacitors_are_sized_for_suspended_erases() {
+    let full_ns = |more: &[&str]| {
+        let sets = [&ROWS[..], &ONE_DIE, &CAPACITORS, &TWO_ROWS, more].concat();
+        let config = load("device.preset = \"limit\"\nworkload.uniform.requests = 3", &sets);
+        let options = PowerCuts { cuts: Cuts::At(vec![0]), ..PowerCuts::default() };
+        let found = crash(&config, &options, &mut |_| true).expect("its power can be cut");
+        found.capacitors.expect("it has capacitors").full.dump_ns
+    };
+    let (plain, command) = (full_ns(&[]), 400);
+    assert_eq!(full_ns(&SUSPENSION), plain - command + 50_021 + 64 * 10_007);
+    let twice = [&SUSPENSION[..], &["device.suspend.max=2"]].concat();
+    assert_eq!(full_ns(&twice), plain - command + 50_021 + 2 * 10_007);
 }

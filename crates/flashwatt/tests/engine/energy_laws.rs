@@ -671,6 +671,58 @@ fn three_paths_with_rows() {
     assert_three_paths(&ways.map(of));
 }
 
+/// With programs and erases that reads suspend, on dies with and without rows, in windows that begin and end while some are suspended.
+#[test]
+fn three_paths_with_suspension() {
+    let all = [
+        "run.precondition=\"filled\"",
+        "device.channels=2",
+        "device.ways=2",
+        "device.blocks_per_plane=40",
+        "device.cells.stripe=\"row\"",
+        "device.suspend.program_ns=20011",
+        "device.suspend.erase_ns=50021",
+        "device.suspend.resume_ns=10007",
+        "workload.uniform.requests=2500",
+        "workload.uniform.read_fraction=0.4",
+        "workload.uniform.request_bytes=8192",
+        "workload.uniform.queue_depth=16",
+        "run.warmup.requests=200",
+        "run.measure.requests=2000",
+    ];
+    let beside = ["device.bus.cache_read=true", "device.bus.cache_program=true", "device.bus.cache_busy_ns=3001"];
+    let planes = [
+        "energy.nand.extra_plane_program_ma=4",
+        "energy.nand.extra_plane_read_ma=3",
+        "energy.nand.extra_plane_erase_ma=2",
+    ];
+    let joint = ["device.bus.joint_reads=\"any\"", "energy.idle_accounting=\"busy_only\""];
+    let slow = ["device.timing.page_transfer_ns=60000", "device.suspend.max=2", "device.suspend.min_run_ns=50000"];
+    let ways: [(&str, u32, u32, Vec<&str>); 5] = [
+        ("pages", 1, 1, vec!["energy.idle_accounting=\"flash_off\""]),
+        ("rows", 4, 3, [&planes[..], &["run.count_drain=true"]].concat()),
+        ("beside", 4, 3, [&planes[..], &beside, &joint].concat()),
+        ("slow", 2, 2, [&planes[..], &slow].concat()),
+        ("restart", 2, 2, [&slow[..1], &beside, &["device.suspend.resume=\"restart\""]].concat()),
+    ];
+    let of = |(name, planes, bits, sets): (&str, u32, u32, Vec<&str>)| {
+        (format!("suspend_{name}"), super::rows::die(planes, bits, &[&all[..], &sets].concat()))
+    };
+    let configs = ways.map(of);
+    for ((name, _), (report, outside)) in configs.iter().zip(price_outside(&configs, |log| log)) {
+        assert_close(report.energy_integral_j, report.ssd().energy_j.total, &format!("{name}: the meter's integral"));
+        // The log does not have the pages that memory serves, which pass DRAM.
+        let nand = &report.ssd().energy_j.nand;
+        let inside =
+            [("read", nand.read), ("program", nand.program), ("erase", nand.erase), ("transfer", nand.transfer)];
+        for (component, joules) in inside.into_iter().chain([("idle", nand.idle)]) {
+            assert_close(joules, outside[&format!("nand.{component}")], &format!("{name}: nand.{component}"));
+        }
+        let ledger = serde_json::to_value(&report).expect("a report is JSON")["ledger"].take();
+        assert!(ledger["die_ns"]["suspended"].is_object(), "{name}: dies are suspended");
+    }
+}
+
 /// A preset of an SSD that is not in the list of these tests fails here.
 #[test]
 fn every_preset_is_enrolled() {

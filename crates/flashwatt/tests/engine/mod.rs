@@ -28,6 +28,7 @@ mod reprice;
 mod rows;
 mod second_device;
 mod shadow_check;
+mod suspend;
 mod timing;
 mod warnings;
 mod write_buffer;

@@ -70,6 +70,7 @@ class Die:
 
     def __init__(self):
         self.lines = []
+        self.reads = []
         self.buses = defaultdict(list)
         self.arrays = defaultdict(list)
         self.planes = {}
@@ -79,6 +80,8 @@ class Die:
         in_end = int(row.get("in_end_ns") or t[1])
         # A row leaves its die idle between two pages that move in: a program is under way in its own transfer and in the array.
         self.lines += [(t[0], in_end), (t[1], t[4])] if kind == "program" else [(t[0], t[4])]
+        if kind.endswith("read"):
+            self.reads.append((t[0], t[4]))
         self.buses[kind.removeprefix("spare_") if kind != "copyback" else "read", t[0], in_end].append(row["cause"])
         if kind == "read":
             self.buses["read", t[3], t[4]].append(row["cause"])
@@ -112,11 +115,11 @@ class Die:
             yield from ((kind + "_bus_beside", causes, *part, 1) for part in without([(first, last)], beside))
         for _, causes, first, _, _ in arrays:
             begins.setdefault(first, causes)
-        # A suspended operation waits; else what a die waits for is what comes next.
+        # A suspended operation waits while no read is under way; else what a die waits for is what comes next.
         at_work = merged(works + [[first, last] for _, first, last in self.buses])
         waits = without(merged(self.lines), at_work)
         for work, causes in self.arrays.items():
-            stretches = merged(self.suspended[work])
+            stretches = without(merged(self.suspended[work]), merged(self.reads))
             rest = without(waits, stretches)
             yield from (("wait", causes, *part, 1) for part in without(waits, rest))
             waits = rest

@@ -61,6 +61,11 @@ impl Controller {
             }
             (ArrayWork::Erase(id), _) => self.divide(std::iter::once(id), of.planes, state, ns, flash),
             (ArrayWork::None, Some(moving)) => flash.accounts.book(state, self.cause_of(moving), ns),
+            (ArrayWork::None, None) if state == DieState::Suspended => match of.pause.held {
+                ArrayWork::Row(row) => self.divide(self.cells().rows[row].members(), 1, state, ns, flash),
+                ArrayWork::Erase(id) => flash.accounts.book(state, self.ops[id].cause, ns),
+                ArrayWork::None | ArrayWork::Reads => unreachable!("programs and erases are suspended"),
+            },
             (ArrayWork::None, None) => flash.accounts.book(state, self.ops[of.out.head].cause, ns),
         }
     }

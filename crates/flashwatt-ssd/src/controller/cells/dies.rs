@@ -2,6 +2,7 @@
 
 use super::Moving;
 use super::rows::RowId;
+use super::suspend::{Pause, Stage};
 use crate::controller::Controller;
 use crate::controller::MeteredFlash;
 use crate::controller::queues::OpList;
@@ -40,6 +41,8 @@ pub(super) struct CellDie {
     /// Reads that the array has done, whose data waits until that of others has moved out.
     pub behind: OpList,
     pub behind_times: Times,
+    /// The program or erase that reads may suspend.
+    pub pause: Pause,
     /// The row of which pages are in the registers.
     pub latched: RowId,
     /// The state of the die in the books, since when, and the state that follows at a known time.
@@ -62,12 +65,14 @@ pub(super) struct Times {
 
 /// What the log says of an operation that has ended, beside its times.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shared {
+pub(super) struct Shared<'a> {
     /// When its command, and the page of a program, had moved in.
     pub in_end: Nanos,
     /// Pages that the array read or programmed at once, and the planes that it did so on.
     pub pages: u32,
     pub planes: u32,
+    /// When it was suspended.
+    pub suspensions: &'a [(Nanos, Nanos)],
 }
 
 impl Times {
@@ -77,8 +82,8 @@ impl Times {
     }
 
     /// What such reads share.
-    pub fn shared(self) -> Shared {
-        Shared { in_end: self.array_start, pages: self.planes, planes: self.planes }
+    pub fn shared(self) -> Shared<'static> {
+        Shared { in_end: self.array_start, pages: self.planes, planes: self.planes, suspensions: &[] }
     }
 }
 
@@ -94,6 +99,7 @@ impl Default for CellDie {
             out_times: Times::default(),
             behind: OpList::default(),
             behind_times: Times::default(),
+            pause: Pause::default(),
             latched: RowId::NONE,
             state: DieState::Idle,
             since: 0,
@@ -111,11 +117,13 @@ impl Controller {
         let moving = self.moving_of(die);
         let of = &self.cells().dies[die.idx()];
         let (works, has_out) = (of.work != ArrayWork::None, of.out.head.is_some());
+        let is_suspended = of.is_suspended();
         if !works {
             let state = match moving {
                 Some(Moving::Out(..)) => DieState::ReadBus,
                 Some(Moving::In(..)) => DieState::ProgramBus,
                 None if has_out => DieState::DataWait,
+                None if is_suspended => DieState::Suspended,
                 None => DieState::Idle,
             };
             self.set_state(die, now, state, flash);
@@ -125,15 +133,20 @@ impl Controller {
             Moving::In(..) => ExtraState::ProgramBus,
         });
         self.set_beside(die, now, beside, flash);
-        let is_idle = !works && !has_out && moving.is_none();
-        self.set_idle(die, is_idle);
+        let does_nothing = !works && !has_out && moving.is_none();
+        self.set_idle(die, does_nothing && !is_suspended);
+        let is_watched = self.is_watched(die);
         let rules = &self.cells().rules;
         let reads_beside = rules.bus.cache_read && !works && has_out && !matches!(moving, Some(Moving::In(..)));
         let of = &self.cells().dies[die.idx()];
-        let loads_beside = rules.bus.cache_program && matches!(of.work, ArrayWork::Row(_)) && moving.is_none();
+        let programs = matches!(of.work, ArrayWork::Row(_)) && of.pause.stage != Stage::WindsDown;
+        let loads_beside = rules.bus.cache_program && programs && moving.is_none();
+        let begins = reads_beside | loads_beside | (is_suspended && does_nothing);
         let (channel, way) = self.seat(die);
-        let beside = &mut self.channels[channel.idx()].beside;
-        *beside = *beside & !(1 << way) | u64::from(reads_beside | loads_beside) << way;
+        let bus = &mut self.channels[channel.idx()];
+        bus.beside = bus.beside & !(1 << way) | u64::from(begins) << way;
+        let watched = &mut self.cells_mut().watched[channel.idx()];
+        *watched = *watched & !(1 << way) | u64::from(is_watched) << way;
         let waits = &mut self.channels[channel.idx()].data_waits;
         *waits = *waits & !(1 << way) | u64::from(has_out && moving.is_none()) << way;
         self.mark_changed(channel);
@@ -146,15 +159,19 @@ impl Controller {
         bus.idle = bus.idle & !(1 << way) | u64::from(is_idle) << way;
         bus.stale |= 1 << way;
         let of = &self.cells().dies[die.idx()];
-        let running = match of.work {
+        let of_array = |work: ArrayWork| match work {
             ArrayWork::Reads => of.reads.head,
             ArrayWork::Row(row) => self.cells().rows[row].op,
             ArrayWork::Erase(id) => id,
+            ArrayWork::None => OpId::NONE,
+        };
+        let running = match of.work {
             ArrayWork::None if of.out.head.is_some() => of.out.head,
             ArrayWork::None => match self.moving_of(die) {
                 Some(Moving::In(_, row)) => self.cells().rows[row].op,
-                _ => OpId::NONE,
+                _ => of_array(of.pause.held),
             },
+            work => of_array(work),
         };
         debug_assert_eq!(running.is_none(), is_idle);
         self.dies[die.idx()].running = running;

@@ -2,10 +2,12 @@
 //!
 //! Without this, an operation holds its die from its start to its end. Here a die has an array, which works for one operation or for
 //! several at once (a row of pages that are programmed together, reads of several planes), and registers, in and out of which pages
-//! move over the bus. A drive has such dies if a block spans planes, if cells hold several bits, or if a key of `[device.bus]` says so.
+//! move over the bus. A drive has such dies if a block spans planes, if cells hold several bits, or if a key of `[device.bus]` or
+//! `[device.suspend]` says so.
 //!
 //! - [`rows`]: programs of pages are gathered to rows. A row is one operation of the array.
 //! - [`reads`]: reads of one die that are one operation of its array, and their data on its way out.
+//! - [`suspend`]: programs and erases that are suspended for reads.
 //! - [`books`]: what the meter and the ledger get.
 //!
 //! The seat of a die has the end of what its array does, the seat of a channel the end of a transfer.
@@ -14,6 +16,7 @@ mod books;
 mod dies;
 mod reads;
 pub(super) mod rows;
+mod suspend;
 
 use std::collections::VecDeque;
 
@@ -24,7 +27,7 @@ use super::{Controller, EndedOp, MeteredFlash};
 use crate::firmware::Firmware;
 use crate::nand::Geometry;
 use crate::nand::phases::OpStage;
-use crate::nand::settings::{Bus, DeviceTable, JointReads, ReadTransfer};
+use crate::nand::settings::{Bus, DeviceTable, JointReads, ReadTransfer, Suspend};
 use crate::observe::probe::Probe;
 use crate::operation::OpKind;
 use dies::{ArrayWork, CellDie};
@@ -32,6 +35,7 @@ use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
 use flashwatt_core::connector::{Agenda, EventKind};
 use rows::Rows;
+use suspend::Stage;
 
 /// What the controller of such a drive knows besides.
 #[derive(Clone)]
@@ -41,6 +45,8 @@ pub(super) struct Cells {
     pub rows: Rows,
     /// By channel: what moves over its bus.
     moving: FlatTable<Option<Moving>>,
+    /// By channel: dies with operations that reads may suspend, or have suspended.
+    watched: FlatTable<u64>,
     /// Reads whose pages are in the controller's memory, in rows that are not on flash yet.
     in_memory: Vec<OpId>,
     /// Ends of operations that the drive has not heard of.
@@ -56,6 +62,8 @@ struct Rules {
     spare_read_ns: Nanos,
     /// Of a row.
     program_ns: Nanos,
+    /// What the program of an upper page takes longer, of a row of one page.
+    upper_ns: Nanos,
     erase_ns: Nanos,
     command_ns: Nanos,
     /// A page over the bus.
@@ -64,6 +72,7 @@ struct Rules {
     bus: Bus,
     planes: u32,
     pad_after_ns: Nanos,
+    suspend: Option<Suspend>,
 }
 
 /// What moves over a bus.
@@ -91,6 +100,7 @@ impl Rules {
             spare_read_ns: read_ns.iter().copied().min().unwrap_or(timing.read_ns),
             read_ns,
             program_ns: device.cells.as_ref().map_or(timing.program_ns, |cells| cells.program_ns),
+            upper_ns: timing.program_upper_ns.map_or(0, |upper_ns| upper_ns - timing.program_ns),
             erase_ns: timing.erase_ns,
             command_ns: timing.command_ns,
             page_ns: timing.page_transfer_ns,
@@ -98,14 +108,17 @@ impl Rules {
             bus: device.bus.clone(),
             planes: geometry.planes,
             pad_after_ns: device.cells.as_ref().map_or(0, |cells| cells.pad_after_ns),
+            suspend: device.suspend.clone(),
         }
     }
 
     /// The longest time from anything that happens to an event that it sets.
     fn longest_ns(&self) -> Nanos {
-        let arrays = [self.program_ns, self.erase_ns];
+        let arrays = [self.program_ns + self.upper_ns, self.erase_ns];
         let array = self.read_ns.iter().copied().chain(arrays).max().unwrap_or(0);
         let commands = self.command_ns.saturating_mul(self.planes.into());
+        let of_kind = |kind| self.suspend.as_ref().map_or(0, |suspend| suspend.longest_ns(kind));
+        let array = array.saturating_add(of_kind(OpKind::Program).max(of_kind(OpKind::Erase)));
         array.saturating_add(commands).saturating_add(self.page_ns).saturating_add(self.bus.cache_busy_ns)
     }
 
@@ -128,6 +141,7 @@ impl Controller {
             dies: vec![CellDie::default(); geometry.dies as usize].into(),
             rows: Rows::new(geometry),
             moving: vec![None; geometry.channels as usize].into(),
+            watched: vec![0; geometry.channels as usize].into(),
             in_memory: Vec::new(),
             ended: VecDeque::new(),
         }));
@@ -188,7 +202,8 @@ impl Controller {
                     }
                     self.link(id);
                     let channel = self.geometry.channel_of(die);
-                    let may_begin = self.channels[channel.idx()].beside >> self.geometry.way_of(die) & 1 != 0;
+                    let dies = self.channels[channel.idx()].beside | self.cells().watched[channel.idx()];
+                    let may_begin = dies >> self.geometry.way_of(die) & 1 != 0;
                     self.changed.add_if(may_begin, channel);
                 }
             }
@@ -220,12 +235,15 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         loop {
-            self.begin_reads_beside(agenda, channel, flash);
+            self.begin_meanwhile(agenda, channel, flash);
             if self.is_taken_by_cells(agenda, channel) {
                 return;
             }
             if self.data_goes_first(channel) {
                 self.send_oldest_out(agenda, channel, flash);
+                continue;
+            }
+            if self.begin_read_meanwhile(agenda, channel, flash) {
                 continue;
             }
             match self.peek(channel) {
@@ -238,6 +256,12 @@ impl Controller {
                 None => return,
             }
         }
+    }
+
+    /// Suspends operations and goes on with suspended ones, and starts reads beside data that moves out.
+    fn begin_meanwhile<P: Probe>(&mut self, agenda: &mut Agenda, channel: ChannelId, flash: &mut MeteredFlash<P>) {
+        self.suspend_and_resume(agenda, channel, flash);
+        self.begin_reads_beside(agenda, channel, flash);
     }
 
     /// Whether the bus of a channel is taken. If so and work waits for it, be it beside what a die does, sets its event.
@@ -254,7 +278,7 @@ impl Controller {
         true
     }
 
-    /// Begins what dies of a channel may do beside what they do: that starts no further die.
+    /// Begins what dies of a channel may do beside what they do, or while an operation is suspended: that starts no further die.
     #[inline(never)]
     pub(super) fn begin_beside<P: Probe>(
         &mut self,
@@ -262,8 +286,16 @@ impl Controller {
         channel: ChannelId,
         flash: &mut MeteredFlash<P>,
     ) {
-        self.begin_reads_beside(agenda, channel, flash);
-        while !self.is_taken_by_cells(agenda, channel) && self.begin_load_beside(agenda, channel, flash) {}
+        self.begin_meanwhile(agenda, channel, flash);
+        while !self.is_taken_by_cells(agenda, channel) {
+            if self.cells().watched[channel.idx()] != 0 && self.data_goes_first(channel) {
+                self.send_oldest_out(agenda, channel, flash); // before commands of dies with suspended operations, as elsewhere
+            } else if !self.begin_read_meanwhile(agenda, channel, flash)
+                && !self.begin_load_beside(agenda, channel, flash)
+            {
+                return;
+            }
+        }
     }
 
     /// A transfer over a channel's bus begins. The channel's event is its end.
@@ -306,6 +338,14 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let now = agenda.now();
+        match self.cells().dies[die.idx()].pause.stage {
+            Stage::Waits => return self.may_be_suspended(agenda, die),
+            Stage::WindsDown => {
+                self.is_wound_down(die, now, flash);
+                return self.restate(die, now, flash);
+            }
+            Stage::Bound | Stage::Works | Stage::Suspended => {}
+        }
         self.book(die, now, self.moving_of(die), flash);
         let of = &mut self.cells_mut().dies[die.idx()];
         let (work, planes) = (std::mem::take(&mut of.work), std::mem::replace(&mut of.planes, 1));

@@ -9,6 +9,7 @@
 
 use super::Moving;
 use super::dies::{ArrayWork, Shared, Times};
+use super::suspend::Stage;
 use crate::controller::dispatch::{BYPASS_MAX, referee};
 use crate::controller::op::{OpQueue, Role};
 use crate::controller::queues::{OpList, ways};
@@ -62,6 +63,7 @@ impl Controller {
         let now = agenda.now();
         let die = self.ops[first].at.die;
         let (reads, planes) = self.join_reads(first);
+        self.count_read_meanwhile(die);
         let mut array_ns = 0;
         let all: Vec<OpId> = self.listed(reads).collect();
         for id in all {
@@ -71,6 +73,7 @@ impl Controller {
             let (cause, moves) = (op.cause, op.kind == OpKind::Read);
             let crosses = moves && op.role != Role::OnDie;
             referee(op, &mut flash.array);
+            flash.array.start_beside_suspended(self.ops[id].at);
             let sectors = if self.courses.moves_parts() { self.ops[id].sectors() } else { 0 };
             if moves {
                 flash.accounts.page_moves(now, cause, crosses, sectors);
@@ -141,26 +144,28 @@ impl Controller {
         }
         while !self.is_taken_by_cells(agenda, channel) {
             let mut dies = ways(self.channels[channel.idx()].beside).map(|way| self.geometry.die_at(channel, way));
-            let Some((die, queue)) = dies.find_map(|die| Some((die, self.read_beside(die)?))) else { return };
-            let id = self.dies[die.idx()].queues[queue].head;
-            let state = &mut self.dies[die.idx()];
-            state.bypassed = if state.ready >> (queue + 1) != 0 { state.bypassed + 1 } else { 0 };
+            let Some((die, id)) = dies.find_map(|die| Some((die, self.read_beside(die)?))) else { return };
+            self.note_bypass(die, self.ops[id].queue as usize);
             self.unlink(id);
             self.start_on_cells(agenda, channel, id, flash);
         }
     }
 
-    /// The queue of the read that a die may start beside data that moves out.
-    fn read_beside(&self, die: DieId) -> Option<usize> {
+    /// The read that a die may start beside data that moves out.
+    fn read_beside(&self, die: DieId) -> Option<OpId> {
         let of = &self.cells().dies[die.idx()];
         if of.work != ArrayWork::None || of.out.head.is_none() || of.behind.head.is_some() {
             return None;
+        }
+        if of.is_suspended() {
+            return self.read_meanwhile(die).filter(|&id| self.is_plain_read(id));
         }
         let queue = self.best_queue(die)?;
         let state = &self.dies[die.idx()];
         let is_step = queue == OpQueue::Step as usize || queue == OpQueue::UrgentStep as usize;
         let is_bound = state.bypassed >= BYPASS_MAX && state.ready >> (queue + 1) != 0;
-        (!is_step && !is_bound && self.is_plain_read(state.queues[queue].head)).then_some(queue)
+        let head = state.queues[queue].head;
+        (!is_step && !is_bound && self.is_plain_read(head)).then_some(head)
     }
 
     /// The array has done its reads: those without data to move end, the others wait for the bus.
@@ -242,6 +247,7 @@ impl Controller {
         op.started = true;
         let die = op.at.die;
         referee(op, &mut flash.array);
+        flash.array.start_alone(self.ops[id].at);
         let rules = &self.cells().rules;
         let (planes, erase_ns, array_start) = (rules.planes, rules.erase_ns, now + rules.command_ns);
         let of = &mut self.cells_mut().dies[die.idx()];
@@ -249,7 +255,7 @@ impl Controller {
         self.channels[channel.idx()].bus_free_at = array_start;
         let states = OpStates::of(OpClass::plain(OpKind::Erase));
         self.set_course(die, now, planes, states, array_start, flash);
-        agenda.set(EventKind::Other, self.first_seat + die.0, array_start + erase_ns);
+        self.set_array_end(agenda, die, array_start, erase_ns);
     }
 
     /// An erase has ended.
@@ -260,10 +266,15 @@ impl Controller {
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) {
-        let of = &self.cells().dies[self.ops[id].at.die.idx()];
-        let (start, array_start, planes) = (of.started, of.array_start, self.geometry.planes);
+        let die = self.ops[id].at.die;
+        let planes = self.geometry.planes;
+        let of = &mut self.cells_mut().dies[die.idx()];
+        let (start, array_start) = (of.started, of.array_start);
+        of.pause.stage = Stage::Bound;
+        let suspensions = std::mem::take(&mut of.pause.stretches);
         let times = OpTimes { start, array_start, array_end: now, out_start: now, end: now };
-        self.finish(id, &times, Shared { in_end: array_start, pages: 1, planes }, firmware, flash);
+        let shared = Shared { in_end: array_start, pages: 1, planes, suspensions: &suspensions };
+        self.finish(id, &times, shared, firmware, flash);
     }
 
     /// Ends an operation: of a copy its first half.
@@ -279,8 +290,8 @@ impl Controller {
         let (kind, cause, at, turns) = (op.kind, op.cause, op.at, op.turns_into_program());
         let class = self.geometry.class(at, kind);
         flash.accounts.count(class, cause, 1);
-        let Shared { in_end, pages, planes } = shared;
-        let (page, mode, suspensions) = (class.page, class.mode, &[][..]);
+        let Shared { in_end, pages, planes, suspensions } = shared;
+        let (page, mode) = (class.page, class.mode);
         let cells = Some(CellFacts { in_end, row_pages: pages, planes, page, mode, suspensions });
         flash.accounts.probe.op_ended(&OpRecord { op: op.facts(), times, cells });
         if turns {

@@ -17,10 +17,11 @@ use std::collections::BinaryHeap;
 use std::ops::{Index, IndexMut};
 
 use super::dies::{ArrayWork, Shared};
+use super::suspend::Stage;
 use super::{Cells, Moving};
 use crate::controller::op::{NewOp, Role, Until};
 use crate::controller::queues::ways;
-use crate::controller::{Controller, MeteredFlash, UnderWay};
+use crate::controller::{Controller, EndOfOp, MeteredFlash, UnderWay};
 use crate::energy::die_state::OpStates;
 use crate::energy::ledger::OpTimes;
 use crate::firmware::Firmware;
@@ -29,7 +30,7 @@ use crate::observe::probe::Probe;
 use crate::operation::{Cause, OpClass, OpKind};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{BlockId, ChannelId, DieId, Nanos, OpId};
-use flashwatt_core::connector::{Agenda, EventKind};
+use flashwatt_core::connector::Agenda;
 
 /// The largest number of pages of a row.
 pub(crate) const ROW_PAGES_MAX: usize = 32;
@@ -357,7 +358,7 @@ impl Controller {
             return false;
         }
         if of.waits_for_array() {
-            return die.work == ArrayWork::None;
+            return die.has_free_array();
         }
         let has_registers =
             die.latched == RowId::NONE || die.latched == row || of.is_whole() && !cells.rows[die.latched].is_whole();
@@ -417,10 +418,17 @@ impl Controller {
         of.moved[of.loaded as usize].1 = agenda.now();
         of.loaded += 1;
         let (die, waits) = (of.at.die, of.waits_for_array());
-        if waits && self.cells().dies[die.idx()].work == ArrayWork::None {
+        if waits && self.cells().dies[die.idx()].has_free_array() {
             return self.begin_row(agenda, row, 0, flash);
         }
         self.refresh_rows(die);
+    }
+
+    /// The array time of a row. A row of one page may be one of an upper page.
+    fn program_ns(&self, first: FlashAddress) -> Nanos {
+        let rules = &self.cells().rules;
+        let is_upper = self.geometry.row_pages == 1 && first.is_upper();
+        rules.program_ns + rules.upper_ns * Nanos::from(is_upper)
     }
 
     /// The array begins to program a row.
@@ -428,11 +436,12 @@ impl Controller {
         let now = agenda.now();
         let of = self.cells().rows[row];
         flash.array.start_row(of.at, of.size);
+        flash.array.start_alone(of.at);
         for id in of.members() {
             self.ops[id].started = true;
             flash.array.start_program(self.ops[id].at);
         }
-        let array_end = now + busy_ns + self.cells().rules.program_ns;
+        let array_ns = busy_ns + self.program_ns(of.at);
         let planes = self.geometry.planes;
         let cells = self.cells_mut();
         let die = &mut cells.dies[of.at.die.idx()];
@@ -444,7 +453,7 @@ impl Controller {
         }
         let states = OpStates::of(OpClass::plain(OpKind::Program));
         self.set_course(of.at.die, now, planes, states, now, flash);
-        agenda.set(EventKind::Program, self.first_seat + of.at.die.0, array_end);
+        self.set_array_end(agenda, of.at.die, now, array_ns);
         self.refresh_rows(of.at.die);
     }
 
@@ -461,11 +470,15 @@ impl Controller {
         }
         let (now, of) = (agenda.now(), self.cells().rows[row]);
         let die = of.at.die;
-        let array_start = self.cells().dies[die.idx()].array_start;
+        let array = &mut self.cells_mut().dies[die.idx()];
+        let array_start = array.array_start;
+        array.pause.stage = Stage::Bound;
+        let suspensions = std::mem::take(&mut array.pause.stretches);
         for (page, id) in of.members().enumerate() {
             let (start, moved_in) = of.moved[page];
             let times = OpTimes { start, array_start, array_end: now, out_start: now, end: now };
-            let shared = Shared { in_end: moved_in, pages: of.size, planes: self.geometry.planes };
+            let planes = self.geometry.planes;
+            let shared = Shared { in_end: moved_in, pages: of.size, planes, suspensions: &suspensions };
             self.finish(id, &times, shared, firmware, flash);
         }
         self.ops.remove(of.op);
@@ -591,18 +604,23 @@ impl Controller {
     /// The operations under way of dies that do more than one thing at a time. A row is under way page by page.
     pub(in crate::controller) fn under_way_on_cells(&self) -> impl Iterator<Item = UnderWay> + '_ {
         let dies = self.cells.iter().flat_map(|cells| cells.dies.iter());
-        dies.flat_map(|die| {
-            let ids: Vec<OpId> = match die.work {
+        dies.flat_map(move |die| {
+            let ids = |work: ArrayWork| match work {
                 ArrayWork::None => Vec::new(),
                 ArrayWork::Reads => self.listed(die.reads).collect(),
                 ArrayWork::Row(row) => self.cells().rows[row].members().collect(),
                 ArrayWork::Erase(id) => vec![id],
             };
             let moving_out = self.listed(die.out).chain(self.listed(die.behind));
-            let all: Vec<OpId> = ids.into_iter().chain(moving_out).collect();
-            all.into_iter().map(|id| {
+            let all: Vec<OpId> = ids(die.work).into_iter().chain(moving_out).collect();
+            let suspended = ids(die.pause.held).into_iter().map(|id| (id, die.pause.started));
+            let of_die = all.into_iter().map(|id| (id, die.started)).chain(suspended);
+            let end = self.end_of_paused(die);
+            of_die.map(move |(id, since)| {
                 let op = &self.ops[id];
-                UnderWay { kind: op.kind, number: op.seq, at: op.at, since: die.started }
+                let may_pause = matches!(op.kind, OpKind::Program | OpKind::Erase);
+                let end = if may_pause { end } else { EndOfOp::AsPlanned };
+                UnderWay { kind: op.kind, number: op.seq, at: op.at, since, end }
             })
         })
     }

@@ -1,9 +1,9 @@
-//! `[device.cells]` and `[device.bus]`, as the user writes them.
+//! `[device.cells]`, `[device.bus]` and `[device.suspend]`, as the user writes them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use flashwatt_ssd::nand::settings::{JointReads, PartialUnit, RowStripe};
+use flashwatt_ssd::nand::settings::{JointReads, PartialUnit, Resume, RowStripe, SuspendReads};
 
 /// `[device.cells]`
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -54,4 +54,33 @@ pub struct Bus {
     /// Which reads of a die are one operation of its array, each on another plane: `none`, `same_row` (pages of one type of one row) or
     /// `any`. It needs `device.plane_blocks`.
     pub joint_reads: Option<JointReads>,
+}
+
+/// `[device.suspend]`
+///
+/// A read that is ready on a die whose array programs or erases suspends that operation: the array winds down, the die serves reads, and
+/// then the operation goes on. `page`, `dftl`, `tpftl` and `rftl` have it, with `controller.policy = "out_of_order"`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Suspend {
+    /// Time from the decision to suspend a program until the die serves reads. Without this key programs are not suspended.
+    ///
+    /// The array works for the program until then: the time counts as array time of the program, with its energy. The command itself takes
+    /// no time on the bus. The times of chips with cells of three bits are not public; 5 to 100 µs are in use.
+    pub program_ns: Option<u64>,
+    /// The same of an erase. Without this key erases are not suspended.
+    pub erase_ns: Option<u64>,
+    /// What a resumption adds to the array time that was left.
+    pub resume_ns: Option<u64>,
+    /// How often one operation is suspended at most; 0: never. Without this key as often as reads come. Either way an operation runs to its
+    /// end once 64 reads have gone ahead of it.
+    pub max: Option<u32>,
+    /// How long the array works at least, from its begin or from a resumption on, before an operation is suspended.
+    pub min_run_ns: Option<u64>,
+    /// What becomes of an erase that is resumed: `continue` (the time that was left) or `restart` (the whole time, as on chips that begin
+    /// such an erase anew). Programs always go on.
+    pub resume: Option<Resume>,
+    /// Which reads suspend: `host` (those of the host) or `map_and_host` (and those of the map that a read of the host waits for). Other
+    /// reads are the drive's own, and nobody waits for them. `host` needs a layer with its map on flash.
+    pub reads: Option<SuspendReads>,
 }

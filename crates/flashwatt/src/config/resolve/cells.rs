@@ -1,4 +1,4 @@
-//! Planes, cells and buses of a die: `device.plane_blocks`, `[device.cells]` and `[device.bus]`.
+//! Planes, cells and buses of a die, and what it suspends: `device.plane_blocks`, `[device.cells]`, `[device.bus]` and `[device.suspend]`.
 
 use super::{NS_MAX, registered};
 use crate::config::capacity::FlashShape;
@@ -7,11 +7,13 @@ use flashwatt_base::settings::{Checker, field};
 use flashwatt_base::units::Nanos;
 use flashwatt_ssd::controller::policies;
 use flashwatt_ssd::ftl;
-use flashwatt_ssd::nand::settings::{Bus, Cells, JointReads, RowStripe};
+use flashwatt_ssd::nand::settings::{Bus, Cells, JointReads, Resume, RowStripe, Suspend, SuspendReads};
 
 const TABLE: &str = "device.cells";
 /// Planes that a block can span. Choice: dies of 2023 have six.
 const BLOCK_PLANES_MAX: u32 = 8;
+/// A bound that no limit of a chip comes near; after 64 an operation runs to its end anyway.
+const SUSPENSIONS_MAX: u32 = 64;
 /// Choice: shorter than a program of a row, and longer than a host that writes takes for its next request.
 const PAD_AFTER_NS: Nanos = 1_000_000;
 
@@ -94,15 +96,59 @@ pub(super) fn bus(c: &mut Checker, raw: &raw::Bus, block_planes: u32, parts: Bus
     Bus { cache_read, cache_program, cache_busy_ns, joint_reads, ..parts }
 }
 
+/// What reads suspend, if anything.
+pub(super) fn suspend(c: &mut Checker, raw: &raw::Suspend, ftl: &ftl::Settings) -> Option<Suspend> {
+    const TABLE: &str = "device.suspend";
+    let suspend = Suspend {
+        program_ns: c.optional(field!(TABLE, raw.program_ns), 0..=NS_MAX),
+        erase_ns: c.optional(field!(TABLE, raw.erase_ns), 0..=NS_MAX),
+        resume_ns: c.number(field!(TABLE, raw.resume_ns), 0, 0..=NS_MAX),
+        max: c.optional(field!(TABLE, raw.max), 0..=SUSPENSIONS_MAX),
+        min_run_ns: c.number(field!(TABLE, raw.min_run_ns), 0, 0..=NS_MAX),
+        resume: c.choice(field!(TABLE, raw.resume), Resume::Continue),
+        reads: c.choice(field!(TABLE, raw.reads), SuspendReads::MapAndHost),
+    };
+    if suspend.program_ns.is_none() && suspend.erase_ns.is_none() {
+        for key in ["resume_ns", "max", "min_run_ns", "reads"].map(suspend_key) {
+            let found = "neither device.suspend.program_ns nor device.suspend.erase_ns";
+            c.has_no_effect(key, found, "one of these times, or no such key");
+        }
+    }
+    if suspend.reads == SuspendReads::Host && !ftl.has_map_on_flash() {
+        let found = format!("ftl = {:?}, which reads no pages of the map", ftl.name());
+        c.has_no_effect("device.suspend.reads", found, "a layer with its map on flash, or \"map_and_host\"");
+    }
+    if suspend.erase_ns.is_none() && suspend.resume == Resume::Restart {
+        c.has_no_effect("device.suspend.resume", "no device.suspend.erase_ns", "such a time, or \"continue\"");
+    }
+    let is_on = suspend.program_ns.is_some() || suspend.erase_ns.is_some();
+    (is_on && suspend.max != Some(0)).then_some(suspend)
+}
+
+/// The full name of a key of the table.
+fn suspend_key(key: &'static str) -> &'static str {
+    match key {
+        "resume_ns" => "device.suspend.resume_ns",
+        "max" => "device.suspend.max",
+        "min_run_ns" => "device.suspend.min_run_ns",
+        _ => "device.suspend.reads",
+    }
+}
+
+/// The keys that give a drive dies which do more than one thing at a time.
+const OF_ROWS: [&str; 6] = [
+    "device.plane_blocks",
+    "device.cells.bits",
+    "device.bus.cache_read",
+    "device.bus.cache_program",
+    "device.suspend.program_ns",
+    "device.suspend.erase_ns",
+];
+
 /// Refuses what has no rows.
-pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, ftl: &ftl::Settings) {
+pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, row_pages: u32, ftl: &ftl::Settings) {
     if !is_plain && !ftl.has_rows() {
-        let key = c.culprit(&[
-            "device.plane_blocks",
-            "device.cells.bits",
-            "device.bus.cache_read",
-            "device.bus.cache_program",
-        ]);
+        let key = c.culprit(&OF_ROWS);
         let fault =
             c.fault(key, "a layer that merges blocks has no rows of pages").found(format!("ftl = {:?}", ftl.name()));
         c.push(fault.expected("a layer that maps pages: page, dftl, tpftl or rftl").help("ftl = \"page\""));
@@ -110,8 +156,7 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, ftl: &ftl::
     if is_plain {
         return;
     }
-    let key =
-        c.culprit(&["device.plane_blocks", "device.cells.bits", "device.bus.cache_read", "device.bus.cache_program"]);
+    let key = c.culprit(&OF_ROWS);
     let mut refuse = |is_there: bool, found: &str, expected: &str| {
         if is_there {
             let fault = c
@@ -124,6 +169,11 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, ftl: &ftl::
         raw.device.nand.paired_pages.is_some(),
         "device.nand.paired_pages, for pages of a row that are programmed one by one",
         "no paired pages: a cut spoils the whole row",
+    );
+    refuse(
+        raw.device.timing.program_upper_ns.is_some() && row_pages > 1,
+        "device.timing.program_upper_ns, for pages of a row that are programmed one by one",
+        "device.cells, or no such time",
     );
     refuse(
         raw.recovery.trim_records.is_some_and(|records| records != Default::default()),

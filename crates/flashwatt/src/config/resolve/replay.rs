@@ -30,10 +30,13 @@ pub(super) fn replay(c: &mut Checker, raw: &Raw, drive_bytes: u64) -> Replay {
 
 /// Settings of the drive that act in time alone. Those of a preset may be there: it does not know how it is used.
 fn check_device(c: &mut Checker, device: &raw::Device) {
-    let raw::Device { bus, firmware, .. } = device;
+    let raw::Device { bus, firmware, suspend, .. } = device;
     let takes = |ns: Option<u64>| ns.is_some_and(|ns| ns > 0);
+    let suspends = |ns: Option<u64>| ns.is_some() && suspend.max != Some(0);
     let acts = [
         ("device.bus.partial_pages", bus.partial_pages == Some(true), "false"),
+        ("device.suspend.program_ns", suspends(suspend.program_ns), "device.suspend.max = 0"),
+        ("device.suspend.erase_ns", suspends(suspend.erase_ns), "device.suspend.max = 0"),
         ("device.firmware.command_ns", takes(firmware.command_ns), "0"),
         ("device.firmware.read_ns", takes(firmware.read_ns), "0"),
         ("device.firmware.write_ns", takes(firmware.write_ns), "0"),

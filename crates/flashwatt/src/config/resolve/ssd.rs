@@ -19,7 +19,7 @@ use flashwatt_ssd::ftl::{self, PartialReads};
 use flashwatt_ssd::gc::{self, Gc, GcPolicy};
 use flashwatt_ssd::nand::settings::{
     BlockStripe, Bus, Cells, DeviceTable, FirmwareTime, HostLink, Nand, PairedPages, PartialUnit, ProgramOrder,
-    RowStripe, Timing,
+    RowStripe, Suspend, Timing,
 };
 use flashwatt_ssd::nand::{Reserve, Reserves};
 use flashwatt_ssd::wear::{self, Wear};
@@ -176,6 +176,7 @@ struct Dies {
     block_planes: u32,
     cells: Option<Cells>,
     bus: Bus,
+    suspend: Option<Suspend>,
 }
 
 impl Dies {
@@ -192,11 +193,12 @@ fn dies(c: &mut Checker, raw: &Raw, geometry: &FlashShape, ftl: &ftl::Settings) 
     let block_planes = geometry.row_pages / cells.as_ref().map_or(1, |cells| cells.bits);
     let parts = bus(c, raw, geometry.page_bytes);
     let bus = cells::bus(c, &raw.device.bus, block_planes, parts);
-    let is_plain = geometry.row_pages == 1 && bus.is_plain();
-    cells::check_rows(c, raw, is_plain, ftl);
+    let suspend = cells::suspend(c, &raw.device.suspend, ftl);
+    let is_plain = geometry.row_pages == 1 && bus.is_plain() && suspend.is_none();
+    cells::check_rows(c, raw, is_plain, geometry.row_pages, ftl);
     let stripe = cells.as_ref().map_or(RowStripe::Page, |cells| cells.stripe);
     cells::check_buffer(c, raw, geometry, stripe);
-    Dies { block_planes, cells, bus }
+    Dies { block_planes, cells, bus, suspend }
 }
 
 fn device(
@@ -229,6 +231,7 @@ fn device(
         cells: dies.rows(),
         timing,
         bus: dies.bus,
+        suspend: dies.suspend,
         host_link,
         firmware,
         nand: Nand {

@@ -151,6 +151,10 @@ fn every_default_is_valid() {
             sets.extend(cells.map(String::from));
             sets.push("device.preset=limit".into());
         }
+        if key.key.starts_with("device.suspend.") {
+            let suspend = ["device.suspend.program_ns=1", "device.suspend.erase_ns=1", "device.preset=limit"];
+            sets.extend(suspend.map(String::from));
+        }
         if key.key.starts_with("array.") {
             sets.push("array.members=2".into());
         }
