@@ -266,9 +266,8 @@ impl Controller {
 
     /// Whether the bus of a channel is taken. If so and work waits for it, be it beside what a die does, sets its event.
     pub(super) fn is_taken_by_cells(&mut self, agenda: &mut Agenda, channel: ChannelId) -> bool {
-        let moves = self.cells().moving[channel.idx()].is_some(); // perhaps for no time: a copy within a die with commands that take none
         let state = &mut self.channels[channel.idx()];
-        if agenda.now() >= state.bus_free_at && !moves {
+        if agenda.now() >= state.bus_free_at {
             return false;
         }
         if !state.scheduled && (state.has_work() || state.beside != 0) {

@@ -408,6 +408,9 @@ impl Controller {
         let is_on_die = self.ops[member].role == Role::OnDieMember;
         flash.accounts.page_moves(now, self.ops[member].cause, !is_on_die, 0);
         let ns = command_ns + if is_on_die { 0 } else { page_ns };
+        if ns == 0 {
+            return self.page_is_in(agenda, row, flash); // data of the die itself, and a command that takes no time: the bus stays free
+        }
         self.begin_transfer(agenda, channel, ns, Moving::In(die, row));
         self.refresh_rows(die);
     }
