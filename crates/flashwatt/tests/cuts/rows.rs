@@ -3,6 +3,7 @@
 use super::{
     BUFFER, CAPACITORS, all_schemes, goes_on, in_turn, nothing_is_lost_at_any_instant, nothing_is_lost_at_random,
 };
+use crate::common::tier::soak;
 use crate::common::{Script, load, read, write};
 use crate::contracts::schemes::{ROWS, SUSPENSION, Scheme, schemes, with_rows, with_suspension};
 use flashwatt::config::{Cuts, PowerCuts};
@@ -25,45 +26,50 @@ const ONE_DIE: [&str; 6] = [
     "device.timing.command_ns=400",
 ];
 
-/// Each layer with rows, with each of its options.
-fn row_schemes() -> Vec<Scheme> {
-    with_rows(&in_turn(&all_schemes()))
+/// Layers with rows and their options: in `make test` every fourth, from the `first` on, in the soak all of them.
+fn row_schemes(first: usize) -> Vec<Scheme> {
+    some_of(&all_schemes(), first)
+}
+
+fn some_of(schemes: &[Scheme], first: usize) -> Vec<Scheme> {
+    let (skipped, step) = if soak().is_some() { (0, 1) } else { (first, 4) };
+    with_rows(&in_turn(schemes)).into_iter().skip(skipped).step_by(step).collect()
 }
 
 #[test]
 fn every_instant_without_a_buffer() {
-    nothing_is_lost_at_any_instant(&row_schemes(), &[]);
+    nothing_is_lost_at_any_instant(&row_schemes(0), &[]);
 }
 
 #[test]
 fn every_instant_with_a_volatile_buffer() {
     let sets = [&BUFFER[..], &[ROOM]].concat();
-    nothing_is_lost_at_any_instant(&row_schemes(), &sets);
+    nothing_is_lost_at_any_instant(&row_schemes(1), &sets);
     let sets = [&BUFFER[..], &TWO_ROWS].concat();
-    nothing_is_lost_at_any_instant(&row_schemes(), &sets);
+    nothing_is_lost_at_any_instant(&row_schemes(2), &sets);
 }
 
 #[test]
 fn every_instant_with_capacitors() {
     let sets = [&CAPACITORS[..], &[ROOM]].concat();
-    nothing_is_lost_at_any_instant(&row_schemes(), &sets);
+    nothing_is_lost_at_any_instant(&row_schemes(3), &sets);
 }
 
 #[test]
 fn random_cuts_without_a_buffer_and_during_recovery() {
-    nothing_is_lost_at_random(&with_rows(&in_turn(schemes())), &[]);
+    nothing_is_lost_at_random(&some_of(schemes(), 1), &[]);
 }
 
 #[test]
 fn random_cuts_with_a_volatile_buffer_and_during_recovery() {
     let sets = [&BUFFER[..], &TWO_ROWS].concat();
-    nothing_is_lost_at_random(&row_schemes(), &sets);
+    nothing_is_lost_at_random(&row_schemes(0), &sets);
 }
 
 #[test]
 fn random_cuts_with_capacitors_and_during_recovery() {
     let sets = [&CAPACITORS[..], &TWO_ROWS].concat();
-    nothing_is_lost_at_random(&row_schemes(), &sets);
+    nothing_is_lost_at_random(&row_schemes(1), &sets);
 }
 
 /// What has moved in is lost until the row is programmed, and then all of it is torn; after that all of it is there.
@@ -106,19 +112,19 @@ fn random_cuts_with_suspended_pages_and_during_recovery() {
 
 #[test]
 fn every_instant_with_suspension() {
-    nothing_is_lost_at_any_instant(&row_schemes(), &SUSPENSION);
+    nothing_is_lost_at_any_instant(&row_schemes(2), &SUSPENSION);
 }
 
 #[test]
 fn every_instant_with_suspension_and_capacitors() {
     let sets = [&CAPACITORS[..], &[ROOM], &SUSPENSION].concat();
-    nothing_is_lost_at_any_instant(&row_schemes(), &sets);
+    nothing_is_lost_at_any_instant(&row_schemes(3), &sets);
 }
 
 #[test]
 fn random_cuts_with_suspension_and_during_recovery() {
     let sets = [&BUFFER[..], &TWO_ROWS, &SUSPENSION].concat();
-    nothing_is_lost_at_random(&row_schemes(), &sets);
+    nothing_is_lost_at_random(&row_schemes(0), &sets);
 }
 
 /// A row whose program a read suspends, on one die: the read comes at 2,500,000 ns, the array has wound down 20,011 ns after that, and has

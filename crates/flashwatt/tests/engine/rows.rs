@@ -211,6 +211,8 @@ fn collections_fill_their_rows() {
     let shared = [
         "device.blocks_per_plane=160",
         "device.spare_fraction=0.2",
+        "gc.low_watermark_blocks=3",
+        "gc.reserved_blocks=1",
         "device.host_link.queue_depth=64",
         "workload.uniform.requests=30000",
         "workload.uniform.request_bytes=4096",
