@@ -135,13 +135,13 @@ def test_the_log_is_that_of_the_report(run: Report) -> None:
 def test_the_log_of_a_drive_with_rows_has_more_columns(run: Report, tmp_path: Path) -> None:
     path = tmp_path / "ops.csv"
     run.op_log().head(0).write_csv(path)
-    more = "in_end_ns,row_pages,planes,page_type,mode,suspensions"
+    more = "in_end_ns,row_pages,planes,page_type,mode,suspensions,earlier_moves"
     header = path.read_text(encoding="ascii").strip()
-    program = "program,pad,0,7,1,10,20,50,50,50,,,20,2,2,second,slc,30-40;45-47"
-    path.write_text(f"{header},{more}\n{program}\nend,,,,,,,,,50,,,,,,,,\n", encoding="ascii")
+    program = "program,pad,0,7,1,10,20,50,50,50,,,20,2,2,second,slc,30-40;45-47,2-6"
+    path.write_text(f"{header},{more}\n{program}\nend,,,,,,,,,50,,,,,,,,,\n", encoding="ascii")
     log = frames_of.op_log(path).collect()
     assert log.columns == [*header.split(","), *more.split(",")]
-    assert log.row(0)[-6:] == (20, 2, 2, "second", "slc", "30-40;45-47")
+    assert log.row(0)[-7:] == (20, 2, 2, "second", "slc", "30-40;45-47", "2-6")
     assert log["row_pages"].to_list() == [2, None]
 
 

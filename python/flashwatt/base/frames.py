@@ -45,6 +45,7 @@ _OP_LOG_OF_CELLS = {
     "page_type": pl.Categorical,
     "mode": pl.Categorical,
     "suspensions": pl.String,
+    "earlier_moves": pl.String,
 }
 """Of a drive with rows and cells."""
 

@@ -574,13 +574,15 @@ impl<P: Probe> SsdAccounts<P> {
         }
     }
 
-    /// A page, or so many sectors of it (0 for all), is read from the controller's memory.
-    pub fn page_from_memory(&mut self, now: Nanos, cause: Cause, sectors: u32) {
-        let page_sectors = (self.page_bytes / SECTOR_BYTES) as u32;
-        if cause == Cause::Host {
-            let sectors = if sectors == 0 { page_sectors } else { sectors };
-            self.dram(now, part_ns(self.page_data_ns, sectors, page_sectors));
+    /// A page, or so many sectors of it (0 for all), is read from the controller's memory. Returns how many bytes of it pass DRAM.
+    pub fn page_from_memory(&mut self, now: Nanos, cause: Cause, sectors: u32) -> u64 {
+        if cause != Cause::Host {
+            return 0;
         }
+        let page_sectors = (self.page_bytes / SECTOR_BYTES) as u32;
+        let sectors = if sectors == 0 { page_sectors } else { sectors };
+        self.dram(now, part_ns(self.page_data_ns, sectors, page_sectors));
+        u64::from(sectors) * SECTOR_BYTES
     }
 
     /// The part of a time that lies in the current window, in ns. An operation's phase that ends is booked with it, and one that is under

@@ -423,7 +423,7 @@ impl Probe for Shadow {
         self.program_ended(&pending.writes);
     }
 
-    fn read_from_memory(&mut self, op: &OpFacts) {
+    fn read_from_memory(&mut self, _now: Nanos, op: &OpFacts, _dram_bytes: u64) {
         let Some(pending) = self.pending.remove(&op.seq) else { return };
         for read in &pending.reads {
             let is_on_its_way = self.pending.values().any(|other| other.writes.contains(read));

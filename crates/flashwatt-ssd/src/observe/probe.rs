@@ -77,6 +77,8 @@ pub struct CellFacts<'a> {
     pub mode: CellMode,
     /// The stretches of array time in which the operation was suspended and the array did not work for it: start and end.
     pub suspensions: &'a [(Nanos, Nanos)],
+    /// When the page of a program moved in before, if another row took the registers of its die: start and end.
+    pub earlier_moves: &'a [(Nanos, Nanos)],
 }
 
 /// A request that has completed.
@@ -160,8 +162,9 @@ pub trait Probe {
     #[inline(always)]
     fn op_ended(&mut self, _record: &OpRecord) {}
 
-    /// A read has ended that the controller's memory has served: its page is in a row that is not on flash yet.
-    fn read_from_memory(&mut self, _op: &OpFacts) {}
+    /// A read has ended that the controller's memory has served: its page is in a row that is not on flash yet. `dram_bytes` of it pass
+    /// DRAM.
+    fn read_from_memory(&mut self, _now: Nanos, _op: &OpFacts, _dram_bytes: u64) {}
 
     /// A request has completed.
     #[inline(always)]
@@ -233,9 +236,9 @@ impl<P: Probe> Probe for Option<P> {
         }
     }
 
-    fn read_from_memory(&mut self, op: &OpFacts) {
+    fn read_from_memory(&mut self, now: Nanos, op: &OpFacts, dram_bytes: u64) {
         if let Some(probe) = self {
-            probe.read_from_memory(op);
+            probe.read_from_memory(now, op, dram_bytes);
         }
     }
 
@@ -306,9 +309,9 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.1.op_ended(record);
     }
 
-    fn read_from_memory(&mut self, op: &OpFacts) {
-        self.0.read_from_memory(op);
-        self.1.read_from_memory(op);
+    fn read_from_memory(&mut self, now: Nanos, op: &OpFacts, dram_bytes: u64) {
+        self.0.read_from_memory(now, op, dram_bytes);
+        self.1.read_from_memory(now, op, dram_bytes);
     }
 
     #[inline(always)]
@@ -347,16 +350,18 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
 /// `out_start_ns`, and moves data out until `end_ns`; a copyback programs from `array_end_ns` on. `bytes` of a read are those that it
 /// moved, if these are not its whole page. Columns that a record does not have are empty. Further lines have a `start_ns` only: `window`, where the counters begin anew; `drain`, where
 /// the measured window ends; `end` (an `end_ns`); `map`, `map_accesses` of it for a request or for background work; and
-/// `buffer`, `bytes` of a write into the write buffer (`cause` `write`) or of a read from it (`read`): they pass DRAM, whose
+/// `buffer`, `bytes` of a write into the write buffer (`cause` `write`) or of a read from it, or of a page in a row that is not on flash yet
+/// (`read`): they pass DRAM, whose
 /// rule `per_op` asks for ⌈bytes · page_data_ns / page_bytes⌉ for each such line. The programs that take entries to flash are
 /// operations like any other, and their data passes DRAM once more.
 ///
-/// The log of a drive with rows and cells has six more columns: `in_end_ns`, `row_pages`, `planes`, `page_type` (`first`, `second`, …),
-/// `mode` (`native` or `slc`) and `suspensions`. There is a line for each page of a row that is programmed at once, and of pages that are
+/// The log of a drive with rows and cells has seven more columns: `in_end_ns`, `row_pages`, `planes`, `page_type` (`first`, `second`, …),
+/// `mode` (`native` or `slc`), `suspensions` and `earlier_moves`. There is a line for each page of a row that is programmed at once, and of pages that are
 /// read together, with their number as `row_pages`; lines of one row follow one another. The bus moves command and data of a line from
 /// `start_ns` to `in_end_ns`, and from `out_start_ns` to `end_ns` out; lines with one command for all have the same two times of it. The
 /// array works for all of these pages from `array_start_ns` to `array_end_ns`, the same in each of their lines, on the planes that
-/// `planes` counts. In the stretches `suspensions` of that time (`FROM-UNTIL` in ns, with `;` between them) it does not. A program is under
+/// `planes` counts. In the stretches `suspensions` of that time (`FROM-UNTIL` in ns, with `;` between them) it does not. In the stretches `earlier_moves` the page of a program moved in as well: another row
+/// took the registers after that. A program is under
 /// way from `start_ns` to `in_end_ns` and from `array_start_ns` to `end_ns`: between two pages of a row that move in, the die is idle, or
 /// does something else. Any other line is under way from `start_ns` to `end_ns`. What the die does in that time and in none of the stretches
 /// of bus and array is waiting. An operation alone has a `row_pages` of 1.
@@ -371,7 +376,7 @@ const HEADER: &str =
     "record,cause,die,block,page,start_ns,array_start_ns,array_end_ns,out_start_ns,end_ns,map_accesses,bytes";
 
 /// What follows it in the log of a drive with rows and cells.
-const CELL_HEADER: &str = ",in_end_ns,row_pages,planes,page_type,mode,suspensions";
+const CELL_HEADER: &str = ",in_end_ns,row_pages,planes,page_type,mode,suspensions,earlier_moves";
 
 /// Whether a file is an operation log, by its line of column names.
 pub fn is_op_log(path: &Path) -> bool {
@@ -407,7 +412,7 @@ impl<W: Write> OpLog<W> {
 
     /// Writes the line of a record that is no operation.
     fn line(&mut self, line: std::fmt::Arguments) {
-        self.write(format_args!("{line}{}\n", if self.has_cells { ",,,,,," } else { "" }));
+        self.write(format_args!("{line}{}\n", if self.has_cells { ",,,,,,," } else { "" }));
     }
 
     fn write(&mut self, text: std::fmt::Arguments) {
@@ -420,14 +425,17 @@ impl<W: Write> OpLog<W> {
 
     /// Ends the line of an operation. A drive with rows and cells knows its facts of each.
     fn end_op(&mut self, cells: Option<CellFacts>) {
-        if let Some(CellFacts { in_end, row_pages, planes, page, mode, suspensions }) = cells.filter(|_| self.has_cells)
-        {
-            self.write(format_args!(",{in_end},{row_pages},{planes},{},{},", page.name(), mode.name()));
-            for (at, (from, until)) in suspensions.iter().enumerate() {
-                self.write(format_args!("{}{from}-{until}", if at > 0 { ";" } else { "" }));
+        if let Some(facts) = cells.filter(|_| self.has_cells) {
+            let CellFacts { in_end, row_pages, planes, page, mode, suspensions, earlier_moves } = facts;
+            self.write(format_args!(",{in_end},{row_pages},{planes},{},{}", page.name(), mode.name()));
+            for stretches in [suspensions, earlier_moves] {
+                self.write(format_args!(","));
+                for (at, (from, until)) in stretches.iter().enumerate() {
+                    self.write(format_args!("{}{from}-{until}", if at > 0 { ";" } else { "" }));
+                }
             }
         } else if self.has_cells {
-            self.write(format_args!(",,,,,,"));
+            self.write(format_args!(",,,,,,,"));
         }
         self.write(format_args!("\n"));
     }
@@ -478,6 +486,12 @@ impl<W: Write> Probe for OpLog<W> {
             BufferEvent::Trim(_) | BufferEvent::Programmed(_) => return,
         };
         self.line(format_args!("buffer,{cause},,,,{now},,,,,,{}", bytes.len()));
+    }
+
+    fn read_from_memory(&mut self, now: Nanos, _op: &OpFacts, dram_bytes: u64) {
+        if dram_bytes > 0 {
+            self.line(format_args!("buffer,read,,,,{now},,,,,,{dram_bytes}"));
+        }
     }
 
     fn restarted(&mut self, now: Nanos) {

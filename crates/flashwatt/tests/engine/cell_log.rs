@@ -18,7 +18,7 @@ fn op(kind: OpKind, cause: Cause, page: u32) -> OpFacts {
 }
 
 fn cells(in_end: Nanos, row_pages: u32, planes: u32, page: PageType) -> CellFacts<'static> {
-    CellFacts { in_end, row_pages, planes, page, mode: CellMode::Native, suspensions: &[] }
+    CellFacts { in_end, row_pages, planes, page, mode: CellMode::Native, suspensions: &[], earlier_moves: &[] }
 }
 
 /// A log of 100 ns. A row of two pages on two planes; a row of two pages in single-level mode on three planes, of which one is loaded beside
@@ -111,13 +111,13 @@ fn a_log_with_rows_has_columns_of_its_own() {
     let log = log(0);
     let lines: Vec<&str> = log.lines().collect();
     assert!(
-        lines[0].ends_with(",map_accesses,bytes,in_end_ns,row_pages,planes,page_type,mode,suspensions"),
+        lines[0].ends_with(",map_accesses,bytes,in_end_ns,row_pages,planes,page_type,mode,suspensions,earlier_moves"),
         "{}",
         lines[0]
     );
-    assert_eq!(lines[2], "program,host,0,7,0,0,20,50,50,50,,,10,2,2,first,native,");
-    assert_eq!(lines[3], "program,pad,0,7,1,10,20,50,50,50,,,20,2,2,second,native,");
-    assert_eq!(lines[9], "program,fold,0,7,3,50,60,100,100,100,,,60,2,3,first,slc,70-92");
+    assert_eq!(lines[2], "program,host,0,7,0,0,20,50,50,50,,,10,2,2,first,native,,");
+    assert_eq!(lines[3], "program,pad,0,7,1,10,20,50,50,50,,,20,2,2,second,native,,");
+    assert_eq!(lines[9], "program,fold,0,7,3,50,60,100,100,100,,,60,2,3,first,slc,70-92,");
     let columns = |line: &&str| line.matches(',').count();
     assert!(lines.iter().all(|line| columns(line) == columns(&lines[0])), "{log}");
 }

@@ -65,6 +65,11 @@ def served(jobs, begin, end):
     return length
 
 
+def stretches_of(row, column):
+    """The stretches that a column of a line names."""
+    return [tuple(map(int, one.split("-"))) for one in (row.get(column) or "").split(";") if one]
+
+
 class Die:
     """What a die's operations say about it. A piece of work has the causes of the log's lines that share it."""
 
@@ -83,6 +88,9 @@ class Die:
         if kind.endswith("read"):
             self.reads.append((t[0], t[4]))
         self.buses[kind.removeprefix("spare_") if kind != "copyback" else "read", t[0], in_end].append(row["cause"])
+        for begin, end in stretches_of(row, "earlier_moves"):
+            self.lines.append((begin, end))
+            self.buses["program", begin, end].append(row["cause"])
         if kind == "read":
             self.buses["read", t[3], t[4]].append(row["cause"])
         program = "slc_program" if row.get("mode") == "slc" else "program"
@@ -94,8 +102,7 @@ class Die:
         work = tuple(work)
         self.arrays[work].append(row["cause"])
         self.planes[work] = int(row.get("planes") or 1)
-        stretches = (row.get("suspensions") or "").split(";")
-        self.suspended[work] = [tuple(map(int, one.split("-"))) for one in stretches if one]
+        self.suspended[work] = stretches_of(row, "suspensions")
 
     def pieces(self):
         """Each piece of work: its state, its causes, its start and end, and how many parts do it."""
@@ -178,10 +185,11 @@ def main(log_path, report_path):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             dies[row["die"]].add(row, kind, t)
             moved = int(row["bytes"] or device["page_bytes"])
-            if row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read"):
-                dram_jobs.append((t[0], -(-moved * dram["page_data_ns"] // device["page_bytes"])))
-            if by_pages and kind in ("read", "program"):
-                link_jobs.append((t[0], link_ns(moved)))
+            for at in [t[0], *(begin for begin, _ in stretches_of(row, "earlier_moves"))]:
+                if row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read"):
+                    dram_jobs.append((at, -(-moved * dram["page_data_ns"] // device["page_bytes"])))
+                if by_pages and kind in ("read", "program"):
+                    link_jobs.append((at, link_ns(moved)))
     current, by_component, by_cause, arrays, ops = currents(nand), Counter(), Counter(), [], []
     for die in dies.values():
         ops += [clip(*stretch) for stretch in merged(die.lines)]

@@ -73,6 +73,8 @@ pub(super) struct Shared<'a> {
     pub planes: u32,
     /// When it was suspended.
     pub suspensions: &'a [(Nanos, Nanos)],
+    /// When the page of a program moved in before.
+    pub earlier_moves: &'a [(Nanos, Nanos)],
 }
 
 impl Times {
@@ -83,7 +85,8 @@ impl Times {
 
     /// What such reads share.
     pub fn shared(self) -> Shared<'static> {
-        Shared { in_end: self.array_start, pages: self.planes, planes: self.planes, suspensions: &[] }
+        let (pages, planes) = (self.planes, self.planes);
+        Shared { in_end: self.array_start, pages, planes, suspensions: &[], earlier_moves: &[] }
     }
 }
 

@@ -273,7 +273,7 @@ impl Controller {
         of.pause.stage = Stage::Bound;
         let suspensions = std::mem::take(&mut of.pause.stretches);
         let times = OpTimes { start, array_start, array_end: now, out_start: now, end: now };
-        let shared = Shared { in_end: array_start, pages: 1, planes, suspensions: &suspensions };
+        let shared = Shared { in_end: array_start, pages: 1, planes, suspensions: &suspensions, earlier_moves: &[] };
         self.finish(id, &times, shared, firmware, flash);
     }
 
@@ -290,9 +290,9 @@ impl Controller {
         let (kind, cause, at, turns) = (op.kind, op.cause, op.at, op.turns_into_program());
         let class = self.geometry.class(at, kind);
         flash.accounts.count(class, cause, 1);
-        let Shared { in_end, pages, planes, suspensions } = shared;
+        let Shared { in_end, pages, planes, suspensions, earlier_moves } = shared;
         let (page, mode) = (class.page, class.mode);
-        let cells = Some(CellFacts { in_end, row_pages: pages, planes, page, mode, suspensions });
+        let cells = Some(CellFacts { in_end, row_pages: pages, planes, page, mode, suspensions, earlier_moves });
         flash.accounts.probe.op_ended(&OpRecord { op: op.facts(), times, cells });
         if turns {
             self.release(at.block, &mut flash.array);
@@ -308,8 +308,8 @@ impl Controller {
     pub(super) fn read_in_memory<P: Probe>(&mut self, id: OpId, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
         let (now, op) = (flash.accounts.now(), &self.ops[id]);
         let kind = op.kind;
-        flash.accounts.page_from_memory(now, op.cause, op.sectors());
-        flash.accounts.probe.read_from_memory(&op.facts());
+        let dram_bytes = flash.accounts.page_from_memory(now, op.cause, op.sectors());
+        flash.accounts.probe.read_from_memory(now, &op.facts(), dram_bytes);
         self.any_ended = true;
         let ended: Option<EndedOp> = self.conclude(id, kind, now, firmware, flash);
         self.cells_mut().ended.extend(ended);

@@ -122,6 +122,8 @@ pub(in crate::controller) struct Rows {
     pub now: Nanos,
     /// Rows by the times at which they may have waited for long enough. One that is not the row's [`Row::deadline`] is void.
     deadlines: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// When pages moved in for nothing, as another row took the registers.
+    earlier_moves: Vec<(OpId, (Nanos, Nanos))>,
 }
 
 impl Index<RowId> for Rows {
@@ -147,6 +149,7 @@ impl Rows {
             of_die: vec![Vec::new(); geometry.dies as usize].into(),
             now: 0,
             deadlines: BinaryHeap::new(),
+            earlier_moves: Vec::new(),
         }
     }
 
@@ -186,6 +189,21 @@ impl Rows {
         self.of_die[die.idx()].retain(|&row| row != id);
         self[id].size = 0; // it waits for nothing
         self.free.push(id.0);
+    }
+
+    /// Another row takes the registers of the die: the pages of this one move in again later.
+    fn moves_again(&mut self, row: RowId) {
+        let of = &mut self.rows[row.0 as usize];
+        let loaded = std::mem::take(&mut of.loaded) as usize;
+        self.earlier_moves.extend(of.members[..loaded].iter().copied().zip(of.moved[..loaded].iter().copied()));
+    }
+
+    /// When the page of a program moved in for nothing.
+    fn take_earlier_moves(&mut self, program: OpId) -> Vec<(Nanos, Nanos)> {
+        if self.earlier_moves.is_empty() {
+            return Vec::new();
+        }
+        self.earlier_moves.extract_if(.., |(id, _)| *id == program).map(|(_, stretch)| stretch).collect()
     }
 
     /// Has a row that waits for pages looked at again.
@@ -400,7 +418,7 @@ impl Controller {
         let die = cells.rows[row].at.die;
         let latched = std::mem::replace(&mut cells.dies[die.idx()].latched, row);
         if latched.is_some() && latched != row {
-            cells.rows[latched].loaded = 0;
+            cells.rows.moves_again(latched);
         }
         let of = &mut cells.rows[row];
         of.moved[of.loaded as usize].0 = now;
@@ -481,7 +499,9 @@ impl Controller {
             let (start, moved_in) = of.moved[page];
             let times = OpTimes { start, array_start, array_end: now, out_start: now, end: now };
             let planes = self.geometry.planes;
-            let shared = Shared { in_end: moved_in, pages: of.size, planes, suspensions: &suspensions };
+            let moves = self.cells_mut().rows.take_earlier_moves(id);
+            let pages = of.size;
+            let shared = Shared { in_end: moved_in, pages, planes, suspensions: &suspensions, earlier_moves: &moves };
             self.finish(id, &times, shared, firmware, flash);
         }
         self.ops.remove(of.op);
