@@ -131,8 +131,8 @@ pub struct DriveSize {
 }
 
 impl DriveSize {
-    /// Pages that the rest of a row may take from each block without data. Collection that pads a row after each victim gains nothing by
-    /// one with fewer pages without data than a row; so many spare pages make sure that there is a better one.
+    /// Pages that padded rows may take: at most one row less a page in each block. Collection copies whole rows, and gains nothing until
+    /// there is a row of pages without data.
     pub fn padded_pages(&self) -> u128 {
         self.dies * self.die_blocks * (self.row_pages - 1)
     }

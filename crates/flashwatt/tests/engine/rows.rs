@@ -225,3 +225,20 @@ fn collections_fill_their_rows() {
     assert!((amplified / plain - 1.0).abs() < 0.02, "{amplified} with rows, {plain} without");
     assert_eq!(rows.programs.pad, 0, "the host has 64 pages on their way, more than a row");
 }
+
+/// A few pages are written again and again. Full blocks have lost fewer pages than a row has, and to copy the rest would gain nothing: a
+/// collection goes ahead of the host's writes, so that it would go on for ever. It waits until there is a row to gain.
+#[test]
+fn a_collection_begins_when_there_is_a_row_to_gain() {
+    for (hot, preemptible) in [(7, false), (7, true), (31, false), (31, true)] {
+        let preemptible = format!("gc.preemptible={preemptible}");
+        let sets =
+            ["run.precondition=\"filled\"", "device.blocks_per_plane=16", "device.spare_fraction=0.4", &preemptible];
+        let requests: Vec<Request> = (0..400).map(|at| write(0, at % hot, 1)).collect();
+        let (report, log) = play(&die(4, 3, &sets), &requests);
+        assert_eq!((report.status.as_str(), log.requests.len()), ("complete", 400), "{hot} pages, {preemptible}");
+        let erased = log.all(OpKind::Erase, Cause::Gc).len();
+        let copied = log.all(OpKind::Program, Cause::Gc).len();
+        assert!(erased > 0 || copied == 0, "{copied} copies, and nothing was erased");
+    }
+}

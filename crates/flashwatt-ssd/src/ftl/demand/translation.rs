@@ -39,15 +39,17 @@ pub(super) struct MapShare {
 }
 
 /// Blocks of each die that the map takes: those that its pages fill, and `reserved` more (by default the same number
-/// again, and at least 3). `pages_per_block` are those that a block holds for certain: the rest of a row may be pages without data.
+/// again, and at least 3). Of each block `row_pages` - 1 pages are left for a row that is padded.
 pub(super) fn blocks_per_die(
     pages: u128,
     copies: u32,
     reserved: Option<u32>,
     dies: u128,
     pages_per_block: u128,
+    row_pages: u128,
 ) -> u128 {
-    let full = (pages.div_ceil(dies) * u128::from(copies)).div_ceil(pages_per_block);
+    let at_least = (pages_per_block + 1).saturating_sub(row_pages).max(1);
+    let full = (pages.div_ceil(dies) * u128::from(copies)).div_ceil(at_least);
     full + reserved.map_or(full.max(3), u128::from)
 }
 
@@ -55,17 +57,17 @@ impl MapShare {
     /// The share of a drive with `entries_per_page` entries in a translation page.
     pub fn new(entries_per_page: u32, copies: u32, reserved: Option<u32>, geometry: &Geometry) -> Self {
         let pages = geometry.logical_units.div_ceil(entries_per_page);
-        let certain = geometry.pages_per_block - (geometry.row_pages - 1);
-        let (dies, in_block) = (u128::from(geometry.dies), u128::from(certain));
-        let blocks = blocks_per_die(u128::from(pages), copies, reserved, dies, in_block);
+        let [pages_u128, dies, in_block, in_row] =
+            [pages, geometry.dies, geometry.pages_per_block, geometry.row_pages].map(u128::from);
+        let blocks = blocks_per_die(pages_u128, copies, reserved, dies, in_block, in_row);
         MapShare { pages, copies, blocks_per_die: u32::try_from(blocks).unwrap_or(u32::MAX) }
     }
 
     /// The share in physical pages, for sizes under check.
     pub fn room(entries_per_page: u32, copies: u32, reserved: Option<u32>, size: &DriveSize) -> u128 {
         let pages = size.logical_pages.div_ceil(u128::from(entries_per_page));
-        let certain = (size.pages_per_block + 1).saturating_sub(size.row_pages).max(1);
-        size.dies * size.pages_per_block * blocks_per_die(pages, copies, reserved, size.dies, certain)
+        let blocks = blocks_per_die(pages, copies, reserved, size.dies, size.pages_per_block, size.row_pages);
+        size.dies * size.pages_per_block * blocks
     }
 }
 
@@ -289,15 +291,25 @@ impl TranslationPages {
         }
     }
 
+    /// The full blocks of a die's share.
+    fn full_blocks(&self, die: DieId, blocks: &BlockTable) -> impl Iterator<Item = BlockId> {
+        let all = self.dies[die.idx()].blocks.iter().copied();
+        all.filter(|block| blocks.state(*block) == BlockState::Closed)
+    }
+
     /// The block of a die's share that gains the most pages, if one gains any.
     fn fewest_valid(&self, die: DieId, blocks: &BlockTable) -> Option<BlockId> {
-        let full = |block: &BlockId| blocks.state(*block) == BlockState::Closed;
-        let all = self.dies[die.idx()].blocks.iter().copied().filter(full);
-        let block = all.min_by_key(|block| blocks.valid_units(*block))?;
+        let block = self.full_blocks(die, blocks).min_by_key(|block| blocks.valid_units(*block))?;
         (blocks.valid_units(block) < self.geometry.units_per_block).then_some(block)
     }
 
+    /// Begins a collection if there is a row of pages to gain: copies fill whole rows.
     fn start_job(&mut self, die: DieId, cx: &mut Context) {
+        let invalid = |block| self.geometry.units_per_block - cx.blocks.valid_units(block);
+        let gains: u32 = self.full_blocks(die, cx.blocks).map(invalid).sum();
+        if gains < self.geometry.row_pages {
+            return;
+        }
         if let Some(victim) = self.fewest_valid(die, cx.blocks) {
             cx.blocks.condemn(victim);
             self.dies[die.idx()].job = Some(MapGcJob { victim, cursor: 0, erasing: false });

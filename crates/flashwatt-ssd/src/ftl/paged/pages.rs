@@ -12,7 +12,7 @@ use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
 use super::phases::PhaseRules;
-use crate::blocks::{BlockTable, Choice, NextCopy};
+use crate::blocks::{BlockTable, BlockView, Choice, NextCopy};
 use crate::ftl::plan::{ChosenVictim, Plan};
 use crate::ftl::{Allocation, Context, Setup, Steady};
 use crate::gc::VictimPolicy;
@@ -432,7 +432,7 @@ impl Pages {
         } else {
             self.policy.choose(&view, cx.rng)
         };
-        let Some(choice) = chosen else { return };
+        let Some(choice) = chosen.filter(|choice| self.gains_a_row(choice.block, &view)) else { return };
         let can_move = !is_short && self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
         let units = f64::from(self.geometry.units_per_block);
@@ -448,6 +448,18 @@ impl Pages {
         let mut job = GcJob { then_move, ..GcJob::new(choice.block, Cause::Gc) };
         (0..GcJob::COPIES_AHEAD).for_each(|_| job.fetch(owner, cx.blocks));
         self.dies[die.idx()].job = Some(job);
+    }
+
+    /// Whether collections gain room, of which this one is the first. Copies fill whole rows, so it takes a row of pages without data,
+    /// be they in the victim or in blocks that lend it pages.
+    #[inline(always)]
+    fn gains_a_row(&self, victim: BlockId, view: &BlockView) -> bool {
+        let row_units = self.geometry.row_pages * self.geometry.units_per_page;
+        let gains = self.geometry.row_pages == 1 || view.invalid(victim) >= row_units;
+        gains || {
+            cold_path();
+            view.candidates().map(|block| view.invalid(block)).sum::<u32>() >= row_units
+        }
     }
 
     /// Plans the copy of the next valid pages of the victim, or its erase if none is left.
