@@ -42,16 +42,8 @@ impl Service for IdleWork {
         Some(IdleWork { pace, seat: NO_SEAT, arrivals, timer_since, worked_since, remaining, waits_for_erase: false })
     }
 
-    fn needs_seat(&self) -> bool {
-        true
-    }
-
-    fn enrol(&mut self, seat: u32) {
-        self.seat = seat;
-    }
-
-    fn seat(&self) -> u32 {
-        self.seat
+    fn seat(&mut self) -> Option<&mut u32> {
+        Some(&mut self.seat)
     }
 
     /// The time has come for a piece of work.

@@ -277,7 +277,7 @@ impl<P: Probe> Device for Ssd<P> {
         if self.controller.is_of_die(event) {
             match self.controller.die_event(cx.agenda, DieId(event), &mut self.firmware, &mut self.flash) {
                 Some(ended) => self.op_ended(ended, cx),
-                None => return false, // what a row or a read from memory ends is told at the end of the instant
+                None => return false, // ends of rows, and of reads from memory, are handled in `settle`
             }
         } else if seat < self.seats.link_in {
             self.controller.bus_event(cx.agenda, event, &mut self.firmware, &mut self.flash);

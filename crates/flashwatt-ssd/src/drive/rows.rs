@@ -5,7 +5,7 @@
 //! `device.cells.pad_after_ns`, and at once when a flush, a forced write, the recovery from a power cut or the end of the run waits for
 //! data in it and nothing more is on its way from the write buffer. A row whose pages a collection needs for its copies is padded later.
 //!
-//! Every drive whose dies do more than one thing at a time has this service: the ends of rows are told before services settle.
+//! Every drive whose dies do more than one thing at a time has this service: the drive takes account of the ends of rows before services settle.
 
 use super::service::Service;
 use super::settings::Settings;
@@ -46,16 +46,8 @@ impl Service for RowPadding {
         (settings.device.has_cells()).then_some(rows)
     }
 
-    fn needs_seat(&self) -> bool {
-        true
-    }
-
-    fn enrol(&mut self, seat: u32) {
-        self.seat = seat;
-    }
-
-    fn seat(&self) -> u32 {
-        self.seat
+    fn seat(&mut self) -> Option<&mut u32> {
+        Some(&mut self.seat)
     }
 
     fn event<P: Probe>(&mut self, _drive: &mut Ssd<P>, _cx: &mut Cx) {

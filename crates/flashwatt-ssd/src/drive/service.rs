@@ -1,7 +1,7 @@
 //! What a drive expects of something that works in it beside requests.
 
+use super::Ssd;
 use super::settings::Settings;
-use super::{NO_SEAT, Ssd};
 use crate::controller::{Controller, EndedOp};
 use crate::firmware::Firmware;
 use crate::nand::Geometry;
@@ -40,17 +40,9 @@ pub(super) trait Service: Sized {
     /// Sets the controller up for it.
     fn prepare(&self, _settings: &Settings, _controller: &mut Controller) {}
 
-    /// Whether it has events.
-    fn needs_seat(&self) -> bool {
-        false
-    }
-
-    /// It gets this seat.
-    fn enrol(&mut self, _seat: u32) {}
-
-    /// Its seat; [`NO_SEAT`] if it has no events.
-    fn seat(&self) -> u32 {
-        NO_SEAT
+    /// The place of its seat, if it has events.
+    fn seat(&mut self) -> Option<&mut u32> {
+        None
     }
 
     /// The time of its event has come; the drive does not settle before.

@@ -53,14 +53,14 @@ macro_rules! services {
             }
 
             /// The number of their seats. Fewer seats leave more bits for time: a service without events has none.
-            pub fn seats(&self) -> u32 {
-                0 $(+ u32::from(self.$name.as_ref().is_some_and(|service| service.needs_seat())))*
+            pub fn seats(&mut self) -> u32 {
+                0 $(+ u32::from(self.$name.as_mut().is_some_and(|service| service.seat().is_some())))*
             }
 
             /// They get the seats from this one on.
             pub fn enrol(&mut self, mut seat: u32) {
-                $(if let Some(service) = self.$name.as_mut().filter(|service| service.needs_seat()) {
-                    service.enrol(seat);
+                $(if let Some(place) = self.$name.as_mut().and_then(|service| service.seat()) {
+                    *place = seat;
                     seat += 1;
                 })*
                 debug_assert!(seat < NO_SEAT, "a drive has few seats");
@@ -106,7 +106,7 @@ macro_rules! services {
             }
 
             fn event<P: Probe>(seat: u32, drive: &mut Ssd<P>, cx: &mut Cx) {
-                $(if let Some(mut service) = drive.services.$name.take_if(|service| service.seat() == seat) {
+                $(if let Some(mut service) = drive.services.$name.take_if(|service| service.seat().is_some_and(|own| *own == seat)) {
                     service.event(drive, cx);
                     drive.services.$name = Some(service);
                 })*

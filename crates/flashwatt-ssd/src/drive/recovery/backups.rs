@@ -211,16 +211,8 @@ impl Service for Backups {
         settings.device.nand.hold_ack_max_ns.into_iter().for_each(|max_ns| controller.hold_ends(max_ns));
     }
 
-    fn needs_seat(&self) -> bool {
-        self.holds
-    }
-
-    fn enrol(&mut self, seat: u32) {
-        self.seat = seat;
-    }
-
-    fn seat(&self) -> u32 {
-        self.seat
+    fn seat(&mut self) -> Option<&mut u32> {
+        self.holds.then_some(&mut self.seat)
     }
 
     /// It looks at the flash instead.

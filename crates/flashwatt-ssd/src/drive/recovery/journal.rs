@@ -345,16 +345,8 @@ impl Service for BufferJournal {
         })
     }
 
-    fn needs_seat(&self) -> bool {
-        true
-    }
-
-    fn enrol(&mut self, seat: u32) {
-        self.seat = seat;
-    }
-
-    fn seat(&self) -> u32 {
-        self.seat
+    fn seat(&mut self) -> Option<&mut u32> {
+        Some(&mut self.seat)
     }
 
     /// A flush waits for all records so far, unless none is awaited.

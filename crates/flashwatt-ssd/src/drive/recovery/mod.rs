@@ -283,10 +283,7 @@ impl<P: Probe> Ssd<P> {
     /// Called after all events of an instant: begins the next piece when the one before it has ended.
     #[inline(never)]
     pub(in crate::drive) fn settle_recovery(&mut self, cx: &mut Cx) {
-        if self.recovery.is_none() {
-            return;
-        }
-        if self.controller.has_more_ended() {
+        if self.recovery.is_some() && self.controller.has_more_ended() {
             self.tell_of_ended(cx); // rows, and reads that memory serves
         }
         let Some(mut recovery) = self.recovery.take() else { return };
