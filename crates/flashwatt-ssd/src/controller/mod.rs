@@ -137,7 +137,7 @@ pub enum EndOfOp {
     AsPlanned,
     /// At this time in ns: it has been suspended, or winds down.
     At(Nanos),
-    /// So many ns after it goes on: it is suspended.
+    /// It is suspended, and takes this time in ns from when it goes on.
     AfterResumption(Nanos),
 }
 
@@ -199,7 +199,7 @@ impl Controller {
         self.geometry.dies + self.geometry.channels
     }
 
-    /// Lets reads move parts of pages of so many sectors.
+    /// Lets reads move parts of pages, with this number of sectors in a page.
     pub fn move_parts(&mut self, page_sectors: u32) {
         self.courses.move_parts(page_sectors);
     }

@@ -274,7 +274,7 @@ impl Plan {
         op
     }
 
-    /// Adds to what a read moves: so many map units of its page, which it did not move before. A read of which this is never said
+    /// Adds to what a read moves: this number of map units of its page, which it did not move before. A read without such a call
     /// moves its whole page, as does every read of a drive that moves whole pages.
     pub fn wants_units(&mut self, read: PlanIndex, units: u32) {
         self.wants_sectors(read, units * self.partial_reads.unit_sectors);

@@ -290,7 +290,7 @@ impl Array {
         info.frontier = info.frontier.max(at.page as u16 + 1);
     }
 
-    /// The program of a row starts: of so many pages from this one on. All of them must be planned.
+    /// The program of a row starts: `pages` pages from `first` on. All of them must be planned.
     pub fn start_row(&self, first: FlashAddress, pages: u32) {
         let of = &self.blocks[first.block.idx()];
         if !first.page.is_multiple_of(pages) || first.page + pages > u32::from(of.planned) {
@@ -372,7 +372,7 @@ impl Array {
         }
     }
 
-    /// The program of so many pages from this one on, or the erase of its block, is suspended.
+    /// The program of `pages` pages from `first` on, or the erase of its block, is suspended.
     pub fn suspend(&mut self, first: FlashAddress, pages: u32) {
         if self.suspended.iter().any(|(at, _)| at.die == first.die) {
             violation("a second suspended operation on a die", first);

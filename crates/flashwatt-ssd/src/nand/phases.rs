@@ -80,7 +80,7 @@ impl Courses {
         Courses { of, out_ns: read_transfer.ns(timing), page_sectors: 0 }
     }
 
-    /// Lets reads move parts of pages of so many sectors.
+    /// Lets reads move parts of pages, with this number of sectors in a page.
     pub fn move_parts(&mut self, page_sectors: u32) {
         self.page_sectors = page_sectors;
     }

@@ -489,7 +489,7 @@ impl<P: Probe> SsdAccounts<P> {
         self.meter.work(LINK, now, ns);
     }
 
-    /// A die starts a read that moves so many sectors of its page: charges DRAM and the host interface for these, as
+    /// A die starts a read that moves this number of sectors of its page: charges DRAM and the host interface for these, as
     /// [`Self::op_started`] does for a page.
     #[cold]
     pub fn part_started(&mut self, now: Nanos, cause: Cause, sectors: u32) {
@@ -501,8 +501,8 @@ impl<P: Probe> SsdAccounts<P> {
         }
     }
 
-    /// A die that was idle begins an operation whose times are told as they come, in this state. Its array is told apart
-    /// ([`Self::array_begins`]), and so is what it moves ([`Self::page_moves`]).
+    /// A die that was idle begins an operation in this state. When the operation ends is not known yet. What its array does
+    /// ([`Self::array_begins`]) and what it moves ([`Self::page_moves`]) have calls of their own.
     pub fn die_begins(&mut self, now: Nanos, to: DieState) {
         debug_assert_eq!(now, self.now());
         self.busy_dies += 1;
@@ -560,7 +560,7 @@ impl<P: Probe> SsdAccounts<P> {
         self.phase = Phase::Transfer;
     }
 
-    /// The page of an operation begins its way, or so many `sectors` of it (0 for all): that of the host or of the journal passes DRAM,
+    /// The page of an operation begins its way, or `sectors` of it (0 for all): that of the host or of the journal passes DRAM,
     /// and what crosses the flash bus may be charged on the host interface.
     pub fn page_moves(&mut self, now: Nanos, cause: Cause, crosses_bus: bool, sectors: u32) {
         if sectors > 0 {
@@ -574,7 +574,7 @@ impl<P: Probe> SsdAccounts<P> {
         }
     }
 
-    /// A page, or so many sectors of it (0 for all), is read from the controller's memory. Returns how many bytes of it pass DRAM.
+    /// A page, or `sectors` of it (0 for all), is read from the controller's memory. Returns how many bytes of it pass DRAM.
     pub fn page_from_memory(&mut self, now: Nanos, cause: Cause, sectors: u32) -> u64 {
         if cause != Cause::Host {
             return 0;

@@ -581,9 +581,7 @@ fn difference(report: &Report, outside: &Prices) -> (f64, String) {
 /// Fails unless all three paths agree for every configuration.
 #[track_caller]
 fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
-    let check = |((name, config), (report, outside)): (&(String, Config), (Report, Prices))| {
-        // Known: a die whose data waits while a page of a row moves in books that wait to the read, and the script to the page.
-        let tolerance = if config.ssd().device.row_pages() > 1 { 5e-5 } else { 1e-9 };
+    let check = |((name, _), (report, outside)): (&(String, Config), (Report, Prices))| {
         assert_close(report.energy_integral_j, report.ssd().energy_j.total, &format!("{name}: the meter's integral"));
         let (relative, component) = difference(&report, &outside);
         assert!(relative <= 1e-9, "{name}: the script differs by {relative:e} in {component}");
@@ -592,7 +590,7 @@ fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
         for (cause, joules) in Cause::ALL.iter().zip(joules) {
             let outside = outside.get(&format!("cause.{}", cause.name())).copied().unwrap_or_default();
             let off = (joules - outside).abs() / joules.abs().max(1e-15);
-            assert!(off <= tolerance, "{name}: energy of cause {}: {joules} instead of {outside}", cause.name());
+            assert!(off <= 1e-9, "{name}: energy of cause {}: {joules} instead of {outside}", cause.name());
         }
         report
     };

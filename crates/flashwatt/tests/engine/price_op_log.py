@@ -76,6 +76,7 @@ class Die:
     def __init__(self):
         self.lines = []
         self.reads = []
+        self.data_out = []
         self.buses = defaultdict(list)
         self.arrays = defaultdict(list)
         self.planes = {}
@@ -93,6 +94,7 @@ class Die:
             self.buses["program", begin, end].append(row["cause"])
         if kind == "read":
             self.buses["read", t[3], t[4]].append(row["cause"])
+            self.data_out.append((t[3], t[2], row["cause"]))
         program = "slc_program" if row.get("mode") == "slc" else "program"
         states = {"read": ("read",), "spare_read": ("read",), "program": (program,), "erase": ("erase",)}
         ends = (t[2], t[4]) if kind == "copyback" else (t[2] if kind == "read" else t[4],)
@@ -122,7 +124,7 @@ class Die:
             yield from ((kind + "_bus_beside", causes, *part, 1) for part in without([(first, last)], beside))
         for _, causes, first, _, _ in arrays:
             begins.setdefault(first, causes)
-        # A suspended operation waits while no read is under way; else what a die waits for is what comes next.
+        # A suspended operation waits while no read is under way, else the read whose data moves next.
         at_work = merged(works + [[first, last] for _, first, last in self.buses])
         waits = without(merged(self.lines), at_work)
         for work, causes in self.arrays.items():
@@ -130,7 +132,11 @@ class Die:
             rest = without(waits, stretches)
             yield from (("wait", causes, *part, 1) for part in without(waits, rest))
             waits = rest
-        yield from (("wait", begins[last], first, last, 1) for first, last in waits)
+        self.data_out.sort()
+        for first, last in waits:
+            after = bisect.bisect_left(self.data_out, (last,))
+            _, ready, cause = self.data_out[after] if after < len(self.data_out) else (0, math.inf, None)
+            yield "wait", [cause] if ready <= first else begins[last], first, last, 1
 
 
 def currents(nand):

@@ -7,6 +7,7 @@ use super::Moving;
 use super::dies::ArrayWork;
 use crate::controller::{Controller, MeteredFlash};
 use crate::energy::die_state::OpStates;
+use crate::energy::ledger::share_ns;
 use crate::energy::{DieState, ExtraState};
 use crate::observe::probe::Probe;
 use crate::operation::Cause;
@@ -37,6 +38,26 @@ impl Controller {
                 break;
             }
         }
+        self.book_beside(die, now, moving, flash);
+    }
+
+    /// As [`Self::book`], of a die whose array may be in the middle of something. That is booked as one piece when it ends, since what
+    /// operations share leaves a remainder.
+    pub(super) fn book_transfer<P: Probe>(
+        &mut self,
+        die: DieId,
+        now: Nanos,
+        moving: Option<Moving>,
+        flash: &mut MeteredFlash<P>,
+    ) {
+        match self.cells().dies[die.idx()].work {
+            ArrayWork::None => self.book(die, now, moving, flash),
+            _ => self.book_beside(die, now, moving, flash),
+        }
+    }
+
+    /// Books what moved in or out of a die beside its array.
+    fn book_beside<P: Probe>(&mut self, die: DieId, now: Nanos, moving: Option<Moving>, flash: &mut MeteredFlash<P>) {
         let of = &mut self.cells_mut().dies[die.idx()];
         if let (Some((state, since)), Some(moving)) = (of.beside, moving) {
             of.beside = Some((state, now));
@@ -79,11 +100,9 @@ impl Controller {
         ns: Nanos,
         flash: &mut MeteredFlash<P>,
     ) {
-        let count = ids.clone().count().max(1) as u64;
-        let mut rest = ns % count;
-        for id in ids {
-            let (share, cause) = (ns / count + rest, self.ops[id].cause);
-            rest = 0;
+        let count = ids.clone().count() as u64;
+        for (place, id) in ids.enumerate() {
+            let (share, cause) = (share_ns(ns, place as u64, count), self.ops[id].cause);
             flash.accounts.book(state, cause, share);
             if let Some(extra) = ExtraState::of_plane(state).filter(|_| planes > 1) {
                 flash.accounts.book_extra(extra, cause, share * u64::from(planes - 1));

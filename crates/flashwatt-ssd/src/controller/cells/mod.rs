@@ -189,25 +189,21 @@ impl Controller {
     /// A new operation, or one whose last condition is gone, joins its queue, its row, or the reads that memory serves.
     #[inline(never)]
     pub(super) fn enqueue_on_cells(&mut self, id: OpId) {
-        let (role, is_ready, die) = (self.ops[id].role, self.ops[id].blockers == 0, self.ops[id].at.die);
-        match role {
-            Role::Member | Role::OnDieMember if is_ready => self.member_is_ready(id),
-            Role::Memory if is_ready && self.is_in_row(self.ops[id].at) => self.cells_mut().in_memory.push(id),
-            Role::Member | Role::OnDieMember => {}
-            Role::Memory if !is_ready => {}
-            Role::Memory | Role::Single | Role::Read | Role::StandIn | Role::OnDie | Role::Row => {
-                if is_ready {
-                    if role == Role::Memory {
-                        self.ops[id].role = Role::Single; // while it waited for something else, the page has come to flash
-                    }
-                    self.link(id);
-                    let channel = self.geometry.channel_of(die);
-                    let dies = self.channels[channel.idx()].beside | self.cells().watched[channel.idx()];
-                    let may_begin = dies >> self.geometry.way_of(die) & 1 != 0;
-                    self.changed.add_if(may_begin, channel);
-                }
-            }
+        let op = &self.ops[id];
+        let (at, role) = (op.at, op.role);
+        if op.blockers > 0 {
+            return;
         }
+        match role {
+            Role::Member | Role::OnDieMember => return self.member_is_ready(id),
+            Role::Memory if self.is_in_row(at) => return self.cells_mut().in_memory.push(id),
+            Role::Memory => self.ops[id].role = Role::Single, // while it waited for something else, the page has come to flash
+            Role::Single | Role::Read | Role::StandIn | Role::OnDie | Role::Row => {}
+        }
+        self.link(id);
+        let (channel, way) = self.seat(at.die);
+        let dies = self.channels[channel.idx()].beside | self.cells().watched[channel.idx()];
+        self.changed.add_if(dies >> way & 1 != 0, channel);
     }
 
     /// Starts all operations and transfers that can start now.
@@ -319,7 +315,7 @@ impl Controller {
     ) {
         let Some(moved) = self.cells_mut().moving[channel.idx()].take() else { return };
         let die = moved.die();
-        self.book(die, agenda.now(), Some(moved), flash);
+        self.book_transfer(die, agenda.now(), Some(moved), flash);
         match moved {
             Moving::Out(_, read) => self.data_is_out(die, read, agenda.now(), firmware, flash),
             Moving::In(_, row) => self.page_is_in(agenda, row, flash),

@@ -13,7 +13,7 @@ use super::suspend::Stage;
 use crate::controller::dispatch::{BYPASS_MAX, referee};
 use crate::controller::op::{OpQueue, Role};
 use crate::controller::queues::{OpList, ways};
-use crate::controller::{Controller, EndedOp, MeteredFlash};
+use crate::controller::{Controller, MeteredFlash};
 use crate::energy::die_state::OpStates;
 use crate::energy::ledger::OpTimes;
 use crate::firmware::Firmware;
@@ -206,7 +206,7 @@ impl Controller {
     ) {
         let way = self.oldest_out(channel, self.channels[channel.idx()].data_waits);
         let die = self.geometry.die_at(channel, way);
-        self.book(die, agenda.now(), None, flash);
+        self.book_transfer(die, agenda.now(), None, flash);
         let read = self.cells().dies[die.idx()].out.head;
         let ns = self.data_out_ns(read);
         self.begin_transfer(agenda, channel, ns, Moving::Out(die, read));
@@ -287,31 +287,33 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let op = &self.ops[id];
-        let (kind, cause, at, turns) = (op.kind, op.cause, op.at, op.turns_into_program());
-        let class = self.geometry.class(at, kind);
-        flash.accounts.count(class, cause, 1);
+        let class = self.geometry.class(op.at, op.kind);
+        flash.accounts.count(class, op.cause, 1);
         let Shared { in_end, pages, planes, suspensions, earlier_moves } = shared;
         let (page, mode) = (class.page, class.mode);
         let cells = Some(CellFacts { in_end, row_pages: pages, planes, page, mode, suspensions, earlier_moves });
         flash.accounts.probe.op_ended(&OpRecord { op: op.facts(), times, cells });
-        if turns {
-            self.release(at.block, &mut flash.array);
-            return self.half_is_done(id);
-        }
-        self.any_ended = true;
-        if let Some(ended) = self.conclude(id, kind, times.end, firmware, flash) {
-            self.cells_mut().ended.push_back(ended);
-        }
+        self.end_on_cells(id, times.end, firmware, flash);
     }
 
     /// A read of a page whose row is not on flash yet ends: memory has the page.
     pub(super) fn read_in_memory<P: Probe>(&mut self, id: OpId, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
         let (now, op) = (flash.accounts.now(), &self.ops[id]);
-        let kind = op.kind;
         let dram_bytes = flash.accounts.page_from_memory(now, op.cause, op.sectors());
         flash.accounts.probe.read_from_memory(now, &op.facts(), dram_bytes);
+        self.end_on_cells(id, now, firmware, flash);
+    }
+
+    /// An operation has ended: of a copy the first half, whose data then waits for its row.
+    fn end_on_cells<P: Probe>(&mut self, id: OpId, now: Nanos, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) {
+        let op = &self.ops[id];
+        let (kind, block) = (op.kind, op.at.block);
+        if op.turns_into_program() {
+            self.release(block, &mut flash.array);
+            return self.half_is_done(id);
+        }
         self.any_ended = true;
-        let ended: Option<EndedOp> = self.conclude(id, kind, now, firmware, flash);
+        let ended = self.conclude(id, kind, now, firmware, flash);
         self.cells_mut().ended.extend(ended);
     }
 }

@@ -554,14 +554,13 @@ impl Controller {
         let of = &self.cells().rows[row];
         let (op, die) = (of.op, of.at.die);
         self.unlink(op);
-        self.book(die, agenda.now(), None, flash);
+        self.book_transfer(die, agenda.now(), None, flash);
         self.go_on_with_row(agenda, channel, op, flash);
         self.restate(die, agenda.now(), flash);
         true
     }
 
-    /// The blocks whose rows are to be padded now: those that have waited for long enough, and if `all` says so, all that wait for pages.
-    /// With `of_host` alone only rows with data that the host waits for.
+    /// The blocks whose rows are to be padded now: those with a row that has waited for long enough, and those that `which` adds.
     pub fn rows_to_pad(&mut self, now: Nanos, which: PadWhich, into: &mut Vec<BlockId>) {
         let Some(cells) = &mut self.cells else { return };
         let (rows, pad_after_ns) = (&mut cells.rows, cells.rules.pad_after_ns);
@@ -599,8 +598,8 @@ impl Controller {
         let die = self.geometry.die_of_block(block);
         let Cells { rules, rows, .. } = self.cells_mut();
         let again = now.saturating_add(rules.pad_after_ns.max(1));
-        let waits = |row: &&RowId| rows[**row].at.block == block && rows[**row].is_open();
-        let row = rows.of_die[die.idx()].iter().copied().find(|row| waits(&row));
+        let waits = |row: &RowId| rows[*row].at.block == block && rows[*row].is_open();
+        let row = rows.of_die[die.idx()].iter().copied().find(waits);
         if let Some(row) = row.filter(|&row| rows[row].deadline == NEVER) {
             rows.look_again(row, again);
         }

@@ -1,4 +1,4 @@
-//! Operations whose times are told as they come: the ledger, priced, and the meter come to the same energy.
+//! Operations whose ends are not known when they start: the ledger, priced, and the meter come to the same energy.
 
 use proptest::prelude::*;
 
