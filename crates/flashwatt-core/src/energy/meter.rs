@@ -33,7 +33,8 @@ pub const SERVERS: usize = 2;
 pub struct Meter<R: Recorder> {
     /// Increase of power in nW by the numbers of the states before and after a change. The difference of two loads
     /// from a table of powers would take 0.4 % more instructions of a read than one load from this table.
-    increase: [[i64; NUMBERS]; NUMBERS],
+    /// Boxed, since a device is moved about while it is set up, on stacks that may be small.
+    increase: Box<[[i64; NUMBERS]; NUMBERS]>,
     /// Time up to which power is integrated.
     now: Nanos,
     changes: Changes,
@@ -127,7 +128,7 @@ impl<R: Recorder> Meter<R> {
         });
         let nw = parts.draws().map(|draw| draw.nw);
         Meter {
-            increase: nw.map(|from| nw.map(|to| to - from)),
+            increase: Box::new(nw.map(|from| nw.map(|to| to - from))),
             now: 0,
             changes: Changes::new(servers.map(|state| parts.draw(state).nw)),
             alarm: ALWAYS,

@@ -80,8 +80,9 @@ pub struct Ledger {
     pub die_ns: [PerCause; DieState::COUNT],
     /// Nanoseconds of the parts that work beside their dies, by state (as [`ExtraState`]) and cause. They are no die time.
     pub extra_ns: [PerCause; ExtraState::COUNT],
-    /// Operations ended by class (at [`OpClass::index`]; a copy counts as a read and a program) and cause.
-    pub operations: [PerCause; OpClass::COUNT],
+    /// Operations ended by class (at [`OpClass::index`]; a copy counts as a read and a program) and cause. Boxed: a drive is moved about
+    /// while it is set up, on stacks that may be small.
+    pub operations: Box<[PerCause; OpClass::COUNT]>,
     /// Elapsed nanoseconds by [`Phase`].
     pub elapsed_ns: [u64; Phase::COUNT],
     /// Die-nanoseconds of operations in [`Phase::Transfer`].
@@ -103,7 +104,7 @@ impl Default for Ledger {
             dies: 0,
             die_ns: Default::default(),
             extra_ns: Default::default(),
-            operations: [Default::default(); OpClass::COUNT],
+            operations: Box::new([Default::default(); OpClass::COUNT]),
             elapsed_ns: Default::default(),
             transfer_die_ns: 0,
             busy_dies_ns: Vec::new(),

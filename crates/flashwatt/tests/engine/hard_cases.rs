@@ -27,14 +27,14 @@ fn as_many_operations_as_a_block_has_pages_can_inherit_a_class() {
         "device.channels=1",
         "device.ways=1",
         "device.planes=1",
-        "device.pages_per_block=1500",
+        "device.pages_per_block=1000",
         "device.blocks_per_plane=5",
         "device.spare_fraction=0.4",
         "device.nand.program_order=ascending",
     ];
     let config = preset("limit", &sets);
-    let thread = std::thread::Builder::new().stack_size(256 << 10);
-    let run = move || ends(&config, &[write(0, 0, 1), read(0, 1_499, 1)]);
+    let thread = std::thread::Builder::new().stack_size(512 << 10);
+    let run = move || ends(&config, &[write(0, 0, 1), read(0, 999, 1)]);
     let report = thread.spawn(run).expect("a thread").join().expect("no panic");
     assert_eq!((&*report.status, report.workload.requests), ("complete", 2));
 }
