@@ -112,13 +112,14 @@ impl BlockTable {
     }
 
     /// Fills a map of zeros with the physical address (+ 1) of each logical page of the host. All other valid pages
-    /// must lie in blocks that are set apart; `other` gets each of them with its address.
+    /// must lie in blocks that are set apart and not in SLC mode; `other` gets each of them with its address.
     ///
     /// # Errors
     /// [`Flaw`] if a page is in a block of the wrong kind, if a logical page has two valid copies, or if `other` fails.
     pub(crate) fn restore_map(
         &self,
         map: &mut [u32],
+        array: &Array,
         mut other: impl FnMut(Ppn, Lpn) -> Result<(), Flaw>,
     ) -> Result<(), Flaw> {
         for block in (0..self.geometry.blocks).map(BlockId) {
@@ -128,7 +129,7 @@ impl BlockTable {
                 self.prefetch_entry_behind(ppn, map);
                 let lpn = self.lpn_at(ppn).ok_or_else(|| Flaw::damaged("a valid page without a logical page"))?;
                 let entry = map.get_mut(lpn.idx());
-                let agrees = self.is_apart(block) == entry.is_none();
+                let agrees = (self.is_apart(block) && !array.is_slc(block)) == entry.is_none();
                 require(agrees, "data among translation pages, or a translation page among data")?;
                 match entry {
                     Some(entry @ 0) => *entry = ppn.0 + 1,

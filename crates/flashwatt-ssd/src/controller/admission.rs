@@ -45,6 +45,7 @@ impl Controller {
         if self.cells.is_some() {
             cold_path();
             self.note_time(flash.accounts.now());
+            plan.slc_blocks().iter().for_each(|&block| flash.array.use_as_slc(block));
         }
         self.ids.clear();
         let mut behind = plan.behind_earlier().iter().peekable();
@@ -150,7 +151,7 @@ impl Controller {
             id
         };
         array.plan_program(target, id);
-        self.join_row(id, target);
+        self.join_row(id, target, array);
         if planned.replaces.is_some() {
             array.hold(planned.replaces);
         }

@@ -3,7 +3,7 @@
 use std::hint::cold_path;
 
 use super::dispatch::OpStart;
-use super::op::{OpQueue, Until};
+use super::op::Until;
 use super::settings::BusOrder;
 use super::{Controller, EndedOp, MeteredFlash};
 use crate::energy::DieState;
@@ -218,7 +218,7 @@ impl Controller {
         state.background -= 1;
         if state.background == 0 {
             state.background_since = self.next_seq;
-            self.set_ready(die, if self.preemptible { OpQueue::Step } else { OpQueue::UrgentStep });
+            self.set_ready(die, self.step_queue(die));
         }
     }
 

@@ -9,7 +9,7 @@
 use std::hint::cold_path;
 
 use super::op::{Op, OpQueue, Role, Until};
-use super::queues::{DieQueue, least, ways};
+use super::queues::{least, ways};
 use super::settings::BusOrder;
 use super::{Controller, MeteredFlash};
 use crate::energy::DieState;
@@ -223,7 +223,7 @@ impl Controller {
         let choice = if queue == OpQueue::Step as u8 || queue == OpQueue::UrgentStep as u8 {
             OpChoice::Step
         } else if state.bypassed >= BYPASS_MAX && state.ready >> (queue + 1) != 0 {
-            self.choice_after_bypasses(state, queue)
+            self.choice_after_bypasses(die, queue)
         } else {
             OpChoice::Head(state.queues[queue as usize].head)
         };
@@ -295,7 +295,11 @@ impl Controller {
     /// The choice of a die after [`BYPASS_MAX`] operations went ahead of worse ones. It alternates: the oldest operation of all
     /// queues one time, the step of background work the next time. `queue` is the best choice.
     #[cold]
-    fn choice_after_bypasses(&self, state: &DieQueue, queue: u8) -> OpChoice {
+    fn choice_after_bypasses(&self, die: DieId, queue: u8) -> OpChoice {
+        let state = &self.dies[die.idx()];
+        if self.waits_lazily(die, queue) {
+            return OpChoice::Head(state.queues[queue as usize].head);
+        }
         let step = 1 << OpQueue::Step as u8;
         let operations_wait = (state.ready & !step) >> (queue + 1) != 0;
         if state.ready & step != 0 && (state.step_is_next || !operations_wait) {
@@ -342,7 +346,17 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) -> Option<OpId> {
         self.clear_ready(die, if urgent { OpQueue::UrgentStep } else { OpQueue::Step });
+        if self.cells.is_some() {
+            cold_path();
+            if self.leaves_step(die) {
+                return None;
+            }
+        }
         firmware.background(die, &flash.array);
+        if self.cells.is_some() {
+            cold_path();
+            self.set_lazy(die, firmware);
+        }
         flash.accounts.planned(now, Purpose::Background, firmware);
         let state = &mut self.dies[die.idx()];
         state.background += firmware.plan.ops().len() as u32;

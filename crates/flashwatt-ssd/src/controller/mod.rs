@@ -235,8 +235,21 @@ impl Controller {
             if self.dies[die.idx()].ready & OpQueue::OF_BACKGROUND == 0 {
                 self.dies[die.idx()].background_since = self.next_seq;
             }
-            self.set_ready(die, if self.preemptible { OpQueue::Step } else { OpQueue::UrgentStep });
+            if self.cells.is_some() {
+                cold_path();
+                self.set_lazy(die, firmware);
+            }
+            self.set_ready(die, self.step_queue(die));
         }
+    }
+
+    /// How a die asks for its next step of background work.
+    #[inline(always)]
+    fn step_queue(&self, die: DieId) -> OpQueue {
+        if self.preemptible || self.cells.is_some() && self.is_lazy(die) {
+            return OpQueue::Step;
+        }
+        OpQueue::UrgentStep
     }
 
     /// Notes that the dies woken by the last plan may have background work.

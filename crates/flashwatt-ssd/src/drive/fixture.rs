@@ -127,6 +127,7 @@ impl Heeded {
             nand: &self.nand,
             block_stripe: BlockStripe::Block,
             row_stripe: RowStripe::Page,
+            slc_cache: None,
             gc: &self.gc,
             wear: &self.wear,
         }

@@ -73,8 +73,11 @@ impl Service for IdleWork {
 
     /// Sets or cancels the timer.
     fn settle<P: Probe>(&mut self, drive: &mut Ssd<P>, cx: &mut Cx) {
-        let is_quiet = drive.flash.accounts.outstanding() == 0 && !drive.draining;
-        let may_begin = is_quiet && self.remaining == 0 && !self.waits_for_erase && drive.firmware.ftl.has_idle_work();
+        let is_quiet = drive.flash.accounts.outstanding() == 0 && !drive.draining && !drive.recovers();
+        let may_begin = is_quiet
+            && self.remaining == 0
+            && !self.waits_for_erase
+            && drive.firmware.ftl.has_idle_work(&drive.firmware.blocks);
         let since = may_begin.then_some(self.arrivals);
         if since == std::mem::replace(&mut self.timer_since, since) {
             return;

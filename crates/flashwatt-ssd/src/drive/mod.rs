@@ -310,6 +310,7 @@ impl<P: Probe> Device for Ssd<P> {
     fn drain(&mut self, now: Nanos) {
         self.flash.accounts.probe.drains(now);
         self.draining = true;
+        self.controller.leave_lazy_work();
         self.drain_buffer();
     }
 

@@ -77,6 +77,7 @@ impl Service for RowPadding {
             drive.firmware.pad(block, &drive.flash.array);
             if drive.firmware.plan.ops().is_empty() {
                 drive.controller.pad_later(block, cx.now());
+                drive.controller.wake(drive.geometry.die_of_block(block), &drive.firmware);
                 has_waiting = true;
                 continue;
             }

@@ -10,6 +10,7 @@ use crate::ftl;
 use crate::gc::Gc;
 use crate::nand::settings::{DeviceTable, RowStripe};
 use crate::wear::Wear;
+use flashwatt_base::units::Nanos;
 
 /// The settings of an SSD.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,6 +25,9 @@ pub struct Settings {
     pub wear: Wear,
     /// The write buffer.
     pub write_buffer: WriteBuffer,
+    /// The cache of blocks in SLC mode, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCache>,
     /// Dispatch.
     pub controller: Controller,
     /// Currents and voltages.
@@ -31,6 +35,49 @@ pub struct Settings {
     /// What the drive writes to flash for its recovery from a power cut.
     #[serde(skip_serializing_if = "Recovery::is_none")]
     pub recovery: Recovery,
+}
+
+/// `[slc_cache]`, checked: blocks in SLC mode that take the host's data first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SlcCache {
+    /// Blocks of each die that are in SLC mode or free: the static part.
+    pub static_blocks: u32,
+    /// Whether free blocks are used in SLC mode besides.
+    pub dynamic: bool,
+    /// The most of them in each die; none: as many as are free.
+    pub dynamic_blocks: Option<u32>,
+    /// When data is moved to native blocks.
+    pub fold: FoldWhen,
+    /// Where the host's data goes when the cache is full.
+    pub after: AfterFull,
+    /// Whether folds stay on their die, without the bus.
+    pub on_die: bool,
+    /// Time without a request after which an idle drive folds, and from the end of a row that was folded to the next one, in ns.
+    pub idle_start_ns: Nanos,
+    /// See `idle_start_ns`.
+    pub idle_gap_ns: Nanos,
+}
+
+/// When data is moved from SLC blocks to native ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FoldWhen {
+    /// As soon as there is an SLC block that is written to its end, below writes of the host.
+    Eager,
+    /// When the drive is idle.
+    Idle,
+    /// When the cache is full.
+    Full,
+}
+
+/// Where the host's data goes when the cache is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterFull {
+    /// To native blocks.
+    Native,
+    /// To the cache, when folds have made room.
+    Through,
 }
 
 /// What a drive writes to flash so that it comes back after a power cut as the host was promised.
@@ -110,7 +157,8 @@ impl Settings {
     pub fn ftl_setup(&self) -> ftl::Setup<'_> {
         let DeviceTable { nand, block_stripe, cells, .. } = &self.device;
         let row_stripe = cells.as_ref().map_or(RowStripe::Page, |cells| cells.stripe);
-        ftl::Setup { nand, block_stripe: *block_stripe, row_stripe, gc: &self.gc, wear: &self.wear }
+        let slc_cache = self.slc_cache.as_ref();
+        ftl::Setup { nand, block_stripe: *block_stripe, row_stripe, slc_cache, gc: &self.gc, wear: &self.wear }
     }
 
     /// Bytes that one map entry of the translation layer covers.

@@ -155,7 +155,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
 
     /// A block that ends within a row.
     fn open_row(&self) -> Option<BlockId> {
-        let is_open = |&block: &BlockId| !self.array.planned_pages(block).is_multiple_of(self.geometry.row_pages);
+        let is_open = |&block: &BlockId| !self.array.planned_pages(block).is_multiple_of(self.array.row_pages(block));
         (0..self.geometry.blocks).map(BlockId).find(is_open)
     }
 
@@ -201,6 +201,7 @@ impl<'a, T: Tally> Clockless<'a, T> {
 
     fn carry_out(&mut self) {
         self.tally.planned(&self.firmware.plan);
+        self.firmware.plan.slc_blocks().iter().for_each(|&block| self.array.use_as_slc(block));
         self.note_woken();
         if let [op] = self.firmware.plan.ops()
             && op.kind != OpKind::Erase

@@ -143,6 +143,7 @@ impl<'a> Paced<'a> {
         self.note_woken();
         let mut ops = std::mem::take(&mut self.ops);
         ops.clear();
+        self.firmware.plan.slc_blocks().iter().for_each(|&block| self.array.use_as_slc(block));
         ops.extend_from_slice(self.firmware.plan.ops());
         let mut end = self.now;
         for op in &ops {

@@ -130,13 +130,18 @@ pub trait Ftl: Send {
         unreachable!("a layer without rows");
     }
 
+    /// Whether a die's background work is such that writes of the host always go before it, however many there are.
+    fn is_lazy(&self, _die: DieId, _blocks: &BlockTable) -> bool {
+        false
+    }
+
     /// The pace of the layer's work that waits until the drive is idle; none if it has no such work.
     fn idle_pace(&self) -> Option<IdlePace> {
         None
     }
 
     /// Whether there is work for an idle drive now.
-    fn has_idle_work(&self) -> bool {
+    fn has_idle_work(&self, _blocks: &BlockTable) -> bool {
         false
     }
 

@@ -127,6 +127,7 @@ pub struct Plan {
     behind: Vec<(PlanIndex, PlanNumber)>,
     alternatives: Vec<(PlanIndex, Ppn)>,
     wake: Vec<DieId>,
+    slc: Vec<BlockId>,
     map_writes: Vec<MapWrite>,
     /// The number of the plan's first operation.
     first: u64,
@@ -231,6 +232,7 @@ impl Plan {
         self.behind.clear();
         self.alternatives.clear();
         self.wake.clear();
+        self.slc.clear();
         self.map_writes.clear();
         (self.map_accesses, self.unwritten_reads, self.notes) = (0, 0, None);
     }
@@ -418,6 +420,17 @@ impl Plan {
         }
     }
 
+    /// Notes that an erased block is used in SLC mode from here on.
+    pub fn use_as_slc(&mut self, block: BlockId) {
+        self.slc.push(block);
+    }
+
+    /// The blocks that are used in SLC mode from here on.
+    #[inline]
+    pub fn slc_blocks(&self) -> &[BlockId] {
+        &self.slc
+    }
+
     /// Notes that a die may have background work.
     pub fn wake(&mut self, die: DieId) {
         self.wake.push(die);
@@ -433,7 +446,7 @@ impl Plan {
     #[inline]
     pub fn only_op(&self) -> Option<&PlannedOp> {
         match self.ops.as_slice() {
-            [op] if op.cause != Cause::Map && self.is_plain() => Some(op),
+            [op] if op.cause != Cause::Map && self.is_plain() && self.slc.is_empty() => Some(op),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Ftl;
+use crate::drive::settings::SlcCache;
 use crate::gc::Gc;
 use crate::models::mapping_memory::Tables;
 use crate::nand::Geometry;
@@ -103,6 +104,8 @@ pub struct Setup<'a> {
     pub block_stripe: BlockStripe,
     /// How pages of the host are dealt out to the dies.
     pub row_stripe: RowStripe,
+    /// The cache of blocks in SLC mode, if there is one.
+    pub slc_cache: Option<&'a SlcCache>,
     /// Garbage collection.
     pub gc: &'a Gc,
     /// Wear levelling.

@@ -11,6 +11,7 @@ use std::hint::cold_path;
 
 use super::settings::ProgramOrder;
 use super::{FlashAddress, Geometry};
+use crate::operation::{CellMode, OpClass, OpKind, PageType};
 use flashwatt_base::mem::{FlatTable, prefetch, set_first_bits, zeroed};
 use flashwatt_base::persist::{Flaw, StateReader, StateWriter, require};
 use flashwatt_base::units::{BlockId, DieId, OpId, Ppn};
@@ -39,6 +40,8 @@ struct Block {
     frontier: u16,
     /// Pages up to the last one whose program is planned.
     planned: u16,
+    /// Whether its cells hold one bit.
+    is_slc: bool,
 }
 
 impl Block {
@@ -52,11 +55,13 @@ impl Block {
         prefix: 0,
         frontier: 0,
         planned: 0,
+        is_slc: false,
     };
 
     /// Whether two blocks for which nothing is under way hold the same, after the same erases.
     fn holds_same(&self, other: &Block) -> bool {
-        let facts = |of: &Block| (of.erases, of.erased_at, of.programmed, of.prefix, of.frontier, of.planned);
+        let facts =
+            |of: &Block| (of.erases, of.erased_at, of.programmed, of.prefix, of.frontier, of.planned, of.is_slc);
         facts(self) == facts(other)
     }
 
@@ -209,7 +214,48 @@ impl Array {
 
     /// Has every page of this block been programmed, and no program is left that has not ended?
     pub fn is_full(&self, block: BlockId) -> bool {
-        u32::from(self.blocks[block.idx()].programmed) == self.geometry.pages_per_block
+        u32::from(self.blocks[block.idx()].programmed) == self.pages_of(block)
+    }
+
+    /// Pages that a block holds in its mode.
+    #[inline(always)]
+    pub fn pages_of(&self, block: BlockId) -> u32 {
+        if self.blocks[block.idx()].is_slc {
+            cold_path();
+            return self.geometry.slc_pages();
+        }
+        self.geometry.pages_per_block
+    }
+
+    /// Whether the cells of a block hold one bit.
+    #[inline]
+    pub fn is_slc(&self, block: BlockId) -> bool {
+        self.blocks[block.idx()].is_slc
+    }
+
+    /// Pages of a block that are programmed at once.
+    #[inline]
+    pub fn row_pages(&self, block: BlockId) -> u32 {
+        if self.is_slc(block) { self.geometry.planes } else { self.geometry.row_pages }
+    }
+
+    /// The class of a kind of operation on a page.
+    pub fn class(&self, at: FlashAddress, kind: OpKind) -> OpClass {
+        let page = PageType::ALL[self.geometry.type_of(at.page) as usize];
+        match kind {
+            _ if self.is_slc(at.block) => OpClass { mode: CellMode::Slc, ..OpClass::plain(kind) },
+            OpKind::Erase => OpClass::plain(kind),
+            _ => OpClass { page, ..OpClass::plain(kind) },
+        }
+    }
+
+    /// From now on, until its erase, the cells of an erased block hold one bit.
+    pub fn use_as_slc(&mut self, block: BlockId) {
+        let info = &mut self.blocks[block.idx()];
+        if info.planned != 0 {
+            violation("another mode for a block that is not erased", self.first(block));
+        }
+        info.is_slc = true;
     }
 
     /// An erase waits until the block's holds are gone.
@@ -293,7 +339,8 @@ impl Array {
     /// The program of a row starts: `pages` pages from `first` on. All of them must be planned.
     pub fn start_row(&self, first: FlashAddress, pages: u32) {
         let of = &self.blocks[first.block.idx()];
-        if !first.page.is_multiple_of(pages) || first.page + pages > u32::from(of.planned) {
+        let is_beyond = first.page + pages > self.pages_of(first.block).min(of.planned.into());
+        if is_beyond || !first.page.is_multiple_of(pages) {
             violation("a program of a part of a row", first);
         }
         if first.page < u32::from(of.frontier) {
@@ -307,7 +354,7 @@ impl Array {
         if self.is_programmed(at) {
             violation("a second program of a page without an erase", at);
         }
-        let full = self.count_page(at) == self.geometry.pages_per_block;
+        let full = self.count_page(at) == self.pages_of(at.block);
         if full {
             cold_path();
             self.free_row(at.block);
@@ -426,6 +473,7 @@ impl Array {
         info.erases += 1;
         info.erased_at = self.total_erases as u32;
         (info.programmed, info.prefix, info.frontier, info.planned) = (0, 0, 0, 0);
+        info.is_slc = false;
     }
 
     /// Puts data on the first `pages` pages of an erased block without a clock: how start states are laid down.
@@ -480,6 +528,7 @@ impl Array {
             (block.holds, block.row, block.last, block.planned) = (0, 0, OpId::NONE, block.frontier);
         }
         torn.iter().for_each(|&at| array.give_up(at));
+        array.blocks.iter_mut().for_each(|block| block.is_slc &= block.programmed > 0);
         array
     }
 
@@ -517,6 +566,9 @@ impl Array {
             words.iter_mut().zip(behind_gaps).for_each(|(word, behind)| *word |= behind);
             out.u64s(&words);
         }
+        if self.geometry.has_slc {
+            self.blocks.iter().for_each(|block| out.bool(block.is_slc));
+        }
     }
 
     /// Reads the array of a drive at rest into a new one.
@@ -531,6 +583,9 @@ impl Array {
         require(self.erase_counts().all(|erases| erases < ERASES_MAX), "a block with too many erases")?;
         self.total_erases = self.erase_counts().map(u64::from).sum();
         self.erases_before = self.total_erases;
+        if self.geometry.has_slc {
+            self.blocks.iter_mut().try_for_each(|block| from.bool().map(|is_slc| block.is_slc = is_slc))?;
+        }
         (0..self.geometry.blocks).map(BlockId).try_for_each(|block| self.count_programmed(block))
     }
 
@@ -541,7 +596,10 @@ impl Array {
         let programmed: u32 = words.iter().map(|word| word.count_ones()).sum();
         let last = words.iter().rposition(|&word| word != 0);
         let end = last.map_or(0, |at| 64 * (at as u32 + 1) - words[at].leading_zeros());
-        require(end <= self.geometry.pages_per_block, "a programmed page beyond its block")?;
+        let pages =
+            if self.blocks[block.idx()].is_slc { self.geometry.slc_pages() } else { self.geometry.pages_per_block };
+        require(end <= pages, "a programmed page beyond its block")?;
+        require(end > 0 || !self.blocks[block.idx()].is_slc, "a mode of an erased block")?;
         let prefix = take_first_bits(words);
         self.programmed_pages[self.geometry.die_of_block(block).idx()] += programmed;
         let info = &mut self.blocks[block.idx()];

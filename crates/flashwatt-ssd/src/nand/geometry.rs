@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::reserve::Reserves;
 use super::settings::DeviceTable;
-use crate::operation::{OpClass, OpKind, PageType};
+use crate::operation::{OpClass, OpKind};
 use flashwatt_base::units::{BlockId, ChannelId, DieId, Lpn, Ppn};
 use flashwatt_core::connector::{Extent, Request};
 
@@ -30,6 +30,8 @@ pub struct Geometry {
     pub planes: u32,
     /// Bits of a cell.
     pub bits: u32,
+    /// Whether blocks can be used in SLC mode.
+    pub has_slc: bool,
     /// Pages that are programmed at once: `planes` · `bits`. A block has a whole number of such rows.
     pub row_pages: u32,
     /// Map units in a page.
@@ -67,6 +69,7 @@ impl Geometry {
             pages_per_block: device.block_pages(),
             planes: device.block_planes(),
             bits: device.cell_bits(),
+            has_slc: device.cells.as_ref().is_some_and(|cells| cells.slc.is_some()),
             row_pages: device.row_pages(),
             units_per_page,
             units_per_block,
@@ -196,14 +199,6 @@ impl Geometry {
         DieId(way * self.channels + channel.0)
     }
 
-    /// The class of a kind of operation on a page.
-    pub fn class(&self, at: FlashAddress, kind: OpKind) -> OpClass {
-        match kind {
-            OpKind::Erase => OpClass::plain(kind),
-            _ => OpClass { page: PageType::ALL[self.type_of(at.page) as usize], ..OpClass::plain(kind) },
-        }
-    }
-
     /// The plane of a page, by its number in its block.
     pub fn plane_of(&self, page: u32) -> u32 {
         page % self.planes
@@ -212,6 +207,11 @@ impl Geometry {
     /// The type of a page, by its number in its block: 0 for the lower page of its cells.
     pub fn type_of(&self, page: u32) -> u32 {
         page % self.row_pages / self.planes
+    }
+
+    /// Pages of a block that is used in SLC mode.
+    pub fn slc_pages(&self) -> u32 {
+        self.pages_per_block / self.bits
     }
 
     /// The number of pages, rounded up to whole rows.

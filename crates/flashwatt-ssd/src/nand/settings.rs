@@ -121,6 +121,18 @@ pub struct Cells {
     pub pad_after_ns: Nanos,
     /// How pages of the host are dealt out to the dies.
     pub stripe: RowStripe,
+    /// Times of blocks in SLC mode, if there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcTiming>,
+}
+
+/// Times of blocks whose cells hold one bit, in ns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlcTiming {
+    /// tR.
+    pub read_ns: Nanos,
+    /// Array time of the program of a row: a page on each plane that a block spans.
+    pub program_ns: Nanos,
 }
 
 impl Cells {

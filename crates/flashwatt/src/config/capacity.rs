@@ -30,6 +30,8 @@ pub(super) struct FlashShape {
     pub pages_per_block: u32,
     /// Pages that are programmed at once.
     pub row_pages: u32,
+    /// Bits of a cell: a block in SLC mode holds this share of its pages.
+    pub bits: u32,
     pub page_bytes: u32,
     pub map_unit_bytes: u32,
 }
@@ -41,6 +43,12 @@ impl FlashShape {
 
     fn planes(&self) -> u128 {
         u128::from(self.dies()) * u128::from(self.planes)
+    }
+
+    /// Blocks of each die that hold these bytes in SLC mode.
+    pub fn slc_blocks(&self, bytes: u64) -> u32 {
+        let block_bytes = u64::from(self.pages_per_block / self.bits) * u64::from(self.page_bytes);
+        u32::try_from(bytes.div_ceil(block_bytes.max(1)).div_ceil(self.dies().into())).unwrap_or(u32::MAX)
     }
 
     fn units_per_page(&self) -> u32 {
@@ -152,6 +160,8 @@ pub(super) struct Needs<'a> {
     pub fixed: Reserves,
     /// The journal of the write buffer, if it has one.
     pub journal: Option<JournalNeeds>,
+    /// Bytes of the static part of a cache in SLC mode.
+    pub slc_bytes: u64,
 }
 
 /// What the size of a journal depends on besides that of the drive.
@@ -190,6 +200,7 @@ impl Needs<'_> {
             with_kept(room, geometry, self.reserve(row.reserve, geometry, blocks, logical_pages), row.purpose)
         };
         let room = Reserve::rows().fold(room, kept);
+        let room = with_kept(room, geometry, geometry.slc_blocks(self.slc_bytes).into(), "the static SLC cache");
         if self.filled { room } else { Room { pages: room.pages.saturating_sub(logical_pages), ..room } }
     }
 
@@ -409,6 +420,7 @@ mod tests {
         planes: 1,
         pages_per_block: 10,
         row_pages: 1,
+        bits: 1,
         page_bytes: 4096,
         map_unit_bytes: 4096,
     };
@@ -463,7 +475,7 @@ mod tests {
             let watermarks = &Watermarks { low_blocks, low_fraction, reserved_blocks };
             let page = page::Settings { allocation: Allocation::Dynamic, separate_frontiers: true, map_unit_bytes: 4096 };
             let ftl = &ftl::Settings::Page(page);
-            let needs = Needs { ftl, watermarks, filled: true, log: None, fixed: Reserves::default(), journal: None };
+            let needs = Needs { ftl, watermarks, filled: true, log: None, fixed: Reserves::default(), journal: None, slc_bytes: 0 };
             if let Some(ratio) = given.least_op_ratio(&GEOMETRY, needs) {
                 prop_assert!(given.with_op_ratio(ratio).fits(&GEOMETRY, needs));
                 let less = given.with_op_ratio(ratio - 1e-4);

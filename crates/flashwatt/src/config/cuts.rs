@@ -163,7 +163,8 @@ fn check_room(ssd: &Settings, reserves: &Reserves) -> Result<(), Error> {
         low_watermark_blocks: ssd.gc.low_watermark_blocks,
         reserved_blocks: ssd.gc.reserved_blocks,
     });
-    let kept = dies * u128::from(reserves.total()) * pages_per_block;
+    let static_blocks = ssd.slc_cache.as_ref().map_or(0, |cache| cache.static_blocks);
+    let kept = dies * u128::from(reserves.total() + static_blocks) * pages_per_block;
     let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + kept);
     if reserves.total_of(Runs::Cut) == 0 || has >= needs {
         return Ok(());
@@ -173,7 +174,8 @@ fn check_room(ssd: &Settings, reserves: &Reserves) -> Result<(), Error> {
         (1, purpose) => format!(", and one block of each die for {purpose}"),
         (blocks, purpose) => format!(", and {blocks} blocks of each die for {purpose}"),
     });
-    let expected = format!("{needs} pages or more: {}{}", room.what, kept.collect::<String>());
+    let of_cache = if static_blocks == 0 { "" } else { ", and the blocks of the static SLC cache" };
+    let expected = format!("{needs} pages or more: {}{}{of_cache}", room.what, kept.collect::<String>());
     let fault = Fault::key("device", "too little spare flash for power cuts");
     let fault = fault.found(format!("{has} pages")).expected(expected);
     Err(fault.help("raise device.op_ratio or device.spare_fraction").into())

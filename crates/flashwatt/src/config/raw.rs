@@ -29,7 +29,7 @@ mod host;
 mod synthetic;
 
 pub use array::{Array, Members};
-pub use cells::{Bus, Cells, Suspend};
+pub use cells::{Bus, Cells, SlcCache, SlcTiming, Suspend};
 pub use chosen::{Chosen, FileSystemKind, Kind, SchedulerKind, VictimPolicy};
 pub use files::{AccessTimes, Aged, Files, PageCache, Processor, Scalar};
 pub use host::Host;
@@ -50,6 +50,8 @@ pub struct Raw {
     pub wear: Wear,
     /// The drive's write buffer.
     pub write_buffer: WriteBuffer,
+    /// Blocks in SLC mode that take the host's data first. Without this table there are none.
+    pub slc_cache: SlcCache,
     /// What the drive writes to flash for its recovery from a power cut.
     pub recovery: Recovery,
     /// Dispatch of flash operations.

@@ -11,8 +11,8 @@ use super::place;
 use crate::config::{self, Config};
 use flashwatt_base::error::{Error, Fault};
 
-/// The drive's layout, the program order of its pages, and what is programmed at once.
-const DEVICE: [&str; 11] = [
+/// The drive's layout, the program order of its pages, what is programmed at once, and which blocks may be in SLC mode.
+const DEVICE: [&str; 13] = [
     "device.channels",
     "device.ways",
     "device.planes",
@@ -24,6 +24,8 @@ const DEVICE: [&str; 11] = [
     "device.logical_bytes",
     "device.nand.program_order",
     "device.block_stripe",
+    "slc_cache.static_blocks",
+    "slc_cache.dynamic",
 ];
 /// Number of blocks that a layer with victims keeps free.
 const COLLECTION: [&str; 2] = ["gc.low_watermark_blocks", "gc.reserved_blocks"];

@@ -265,6 +265,7 @@ impl<'a> Shadow<'a> {
 
     /// Carries out the plan; `written` is the host's data of it, with the content that it replaces.
     fn carry_out(&mut self, written: Option<(&Extent, &Oracle)>) {
+        self.firmware.plan.slc_blocks().iter().for_each(|&block| self.array.use_as_slc(block));
         let ops = self.firmware.plan.ops().to_vec();
         for op in &ops {
             match op.kind {

@@ -2,7 +2,7 @@
 
 use super::schemes::{
     SUSPENSION, Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny, tiny_sets, with_rows,
-    with_suspension,
+    with_slc, with_suspension,
 };
 use super::{GROUP, REQUESTS, build, check_pages};
 use crate::common::shadow::{Oracle, Shadow};
@@ -23,6 +23,13 @@ const LEAST_REQUESTS: usize = 1_000;
 /// Every layer with rows and each of its options. What does not change the way of rows takes turns.
 fn some_schemes() -> Vec<Scheme> {
     with_rows(&in_turn(schemes()))
+}
+
+/// Every layer with rows and each of its options, with caches of blocks in SLC mode.
+fn caches() -> Vec<Scheme> {
+    let mut all = with_slc(&in_turn(schemes()));
+    all.retain(|scheme| !scheme.iter().any(|set| set.starts_with("gc.policy=")));
+    all
 }
 
 /// The same with the default policy of collection.
@@ -99,9 +106,18 @@ fn draw_suspending(rng: &mut Rng) -> Vec<String> {
 /// The map holds the host's data without a clock, and the drive's rows can be ended at any time.
 #[test]
 fn maps_and_blocks_without_a_clock() {
-    let schemes = some_schemes();
+    holds_data_without_a_clock(&some_schemes());
+}
+
+/// The same with a cache of blocks in SLC mode.
+#[test]
+fn maps_and_blocks_without_a_clock_with_a_cache() {
+    holds_data_without_a_clock(&caches());
+}
+
+fn holds_data_without_a_clock(schemes: &[Scheme]) {
     let each = tier::size(LEAST_REQUESTS, 4 * REQUESTS / schemes.len());
-    for_each_scheme(&schemes, 1, |scheme, seed| {
+    for_each_scheme(schemes, 1, |scheme, seed| {
         let mut rng = Rng::new(seed);
         let config = tiny(scheme, &mut rng, &[]);
         let (geometry, mut firmware, mut array, filled) = build(&config);
@@ -124,14 +140,14 @@ fn maps_and_blocks_without_a_clock() {
 
 /// No block ends within a row.
 fn has_whole_rows(array: &Array) {
-    let geometry = array.geometry();
-    let mut planned = (0..geometry.blocks).map(|block| array.planned_pages(flashwatt_base::units::BlockId(block)));
-    assert!(planned.all(|pages| pages.is_multiple_of(geometry.row_pages)), "a block ends within a row");
+    let mut blocks = (0..array.geometry().blocks).map(flashwatt_base::units::BlockId);
+    let is_whole = |block| array.planned_pages(block).is_multiple_of(array.row_pages(block));
+    assert!(blocks.all(is_whole), "a block ends within a row");
 }
 
 #[test]
 fn contents_without_a_clock() {
-    for_each_scheme(&layers(), 1, |scheme, seed| {
+    for_each_scheme(&[layers(), caches()].concat(), 1, |scheme, seed| {
         let mut rng = Rng::new(!seed);
         let config = tiny(scheme, &mut rng, &[]);
         let (geometry, mut firmware, mut array, filled) = build(&config);
@@ -182,15 +198,21 @@ fn run_and_check(config: &Config, requests: &[Request]) -> Vec<Done> {
 /// The pages of a row end together, after the time of its program.
 fn check_rows(config: &Config, ops: &[Done]) {
     let device = &config.ssd().device;
-    let size = device.row_pages();
-    let row_of = |done: &&Done| (done.t.end, done.op.at.block.0, done.op.at.page / size);
+    let slc = device.cells.as_ref().and_then(|cells| cells.slc.as_ref());
+    let row_of = |done: &&Done| (done.t.end, done.op.at.block.0);
     let mut programs: Vec<&Done> = ops.iter().filter(|done| done.op.kind == OpKind::Program).collect();
-    programs.sort_by_key(row_of);
+    programs.sort_by_key(|done| (row_of(done), done.op.at.page));
     for row in programs.chunk_by(|one, other| row_of(one) == row_of(other)) {
-        assert_eq!(row.len(), size as usize, "a part of a row: {:?}", row[0].op);
+        let (size, native) = (row.len() as u32, device.row_pages());
+        let least = match slc {
+            Some(slc) if size == native / 3 => slc.program_ns,
+            _ => device.timing.program_ns,
+        };
+        assert!(size == native || least != device.timing.program_ns, "a part of a row: {:?}", row[0].op);
+        assert!(row[0].op.at.page.is_multiple_of(size), "pages of two rows: {:?}", row[0].op);
+        assert!(row.windows(2).all(|pages| pages[0].op.at.page + 1 == pages[1].op.at.page), "{:?}", row[0].op);
         let array_ns = row[0].t.array_end - row[0].t.array_start;
-        let (least, busy_ns) = (device.timing.program_ns, device.bus.cache_busy_ns);
-        let is_as_planned = [least, least + busy_ns].contains(&array_ns);
+        let is_as_planned = [least, least + device.bus.cache_busy_ns].contains(&array_ns);
         assert!(is_as_planned || device.suspend.is_some() && array_ns > least, "{array_ns}");
     }
 }
@@ -209,7 +231,17 @@ fn run_twice(config: &Config, rng: &mut Rng, seed: u64) {
 /// same.
 #[test]
 fn every_scheme_with_a_clock() {
-    for_each_scheme(&some_schemes(), tier::size(1, 20), |scheme, seed| {
+    comes_to_its_end(&some_schemes());
+}
+
+/// The same with a cache of blocks in SLC mode.
+#[test]
+fn every_cache_with_a_clock() {
+    comes_to_its_end(&caches());
+}
+
+fn comes_to_its_end(schemes: &[Scheme]) {
+    for_each_scheme(schemes, tier::size(1, 20), |scheme, seed| {
         let mut rng = Rng::new(seed ^ 0xc10c);
         let timing = draw_timing(&mut rng);
         run_twice(&tiny(scheme, &mut rng, &timing), &mut rng, seed);
@@ -244,7 +276,17 @@ const STARTS: [&[&str]; 5] = [
 /// A run from each start state comes to its end.
 #[test]
 fn every_start_state_ends_on_rows() {
-    for_each_scheme(&layers(), 1, |scheme, seed| {
+    every_start_state_ends(&layers());
+}
+
+/// The same with a cache of blocks in SLC mode.
+#[test]
+fn every_start_state_with_a_cache_ends_on_rows() {
+    every_start_state_ends(&caches());
+}
+
+fn every_start_state_ends(schemes: &[Scheme]) {
+    for_each_scheme(schemes, 1, |scheme, seed| {
         for start in STARTS {
             let mut sets = tiny_sets(scheme, &mut Rng::new(seed), &[]);
             let replaced = ["run.precondition", "workload.", "device.logical_bytes"];

@@ -72,6 +72,34 @@ fn with_dies(schemes: &[Scheme], sets: &[&str]) -> Vec<Scheme> {
     schemes.iter().filter(has_rows).map(with_sets).collect()
 }
 
+/// Caches of blocks in SLC mode: static, dynamic and both, with every rule of folding and for a full cache.
+pub const CACHES: [&[&str]; 6] = [
+    &["slc_cache.dynamic=true", "slc_cache.idle_start_ns=300007"],
+    &["slc_cache.dynamic=true", "slc_cache.fold=\"eager\"", "slc_cache.after=\"through\""],
+    &["slc_cache.static_bytes=60000", "slc_cache.fold=\"full\"", "slc_cache.after=\"through\""],
+    &[
+        "slc_cache.static_bytes=60000",
+        "slc_cache.dynamic=true",
+        "slc_cache.on_die=true",
+        "slc_cache.idle_start_ns=1",
+        "slc_cache.idle_gap_ns=700001",
+    ],
+    &["slc_cache.static_bytes=60000", "slc_cache.fold=\"eager\""],
+    &["slc_cache.dynamic=true", "slc_cache.dynamic_bytes=60000", "slc_cache.fold=\"full\""],
+];
+
+/// Those of these schemes whose layer has a cache of blocks in SLC mode, on a drive with [`ROWS`] and one of [`CACHES`] in turn.
+pub fn with_slc(schemes: &[Scheme]) -> Vec<Scheme> {
+    let times = ["device.cells.slc.read_ns=20011", "device.cells.slc.program_ns=200009"];
+    let with_cache = |(scheme, cache): (Scheme, &&[&str])| {
+        let has_units = scheme.iter().any(|set| set == "ftl.page.map_unit_bytes=1024");
+        let cache = cache.iter().filter(|set| !has_units || !set.starts_with("slc_cache.on_die"));
+        scheme.iter().cloned().chain(times.iter().chain(cache).map(ToString::to_string)).collect()
+    };
+    let has_cache = |scheme: &Scheme| load_scheme(scheme).ssd().ftl.name() == "page";
+    with_rows(schemes).into_iter().filter(has_cache).zip(CACHES.iter().cycle()).map(with_cache).collect()
+}
+
 /// Whether the scheme is one of [`with_rows`].
 pub fn has_rows(scheme: &[String]) -> bool {
     scheme.iter().any(|set| set == ROWS[1])
@@ -222,7 +250,8 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
         (false, true) => 6,
         (true, true) => 15, // of pairs a journal uses one page
     };
-    let blocks = 2 * (low + 2) + 2 + rng.below(12) + kept;
+    let of_cache = if scheme.iter().any(|set| set.starts_with("slc_cache.static_bytes")) { 4 } else { 0 };
+    let blocks = 2 * (low + 2) + 2 + rng.below(12) + kept + of_cache;
     let mut sets = vec![
         format!("device.channels={channels}"),
         format!("device.ways={ways}"),

@@ -16,7 +16,8 @@ use flashwatt_base::rng::Rng;
 use serde_json::Value;
 
 use super::schemes::{
-    Scheme, collects, for_each_scheme, has_rows, load_sets, schemes, starts_mapped, tiny_sets, with_rows,
+    CACHES, ROWS, Scheme, collects, for_each_scheme, has_rows, load_sets, schemes, starts_mapped, tiny_sets, with_rows,
+    with_slc,
 };
 use crate::common::{load, preset, tier};
 
@@ -146,6 +147,19 @@ fn a_run_from_a_snapshot_is_the_run_that_prepares_in_place() {
 #[test]
 fn a_run_with_rows_from_a_snapshot_is_the_run_that_prepares_in_place() {
     for_each_scheme(&with_rows(&one_of_each_layer()), STARTS.len(), |scheme, seed| {
+        continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
+    });
+}
+
+/// The same of drives with a cache of blocks in SLC mode: the snapshot says which blocks those are.
+#[test]
+fn a_run_with_a_cache_from_a_snapshot_is_the_run_that_prepares_in_place() {
+    for_each_scheme(&with_slc(&one_of_each_layer()), STARTS.len(), |scheme, seed| {
+        continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
+    });
+    let layers = with_rows(&one_of_each_layer());
+    let each = CACHES.map(|_| layers[0][..layers[0].len() - ROWS.len()].to_vec());
+    for_each_scheme(&with_slc(&each), STARTS.len(), |scheme, seed| {
         continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
     });
 }
@@ -385,7 +399,8 @@ fn of_each_layer() -> Vec<(Vec<String>, Vec<u8>)> {
         saved(&config, &file);
         (sets, std::fs::read(&file.0).expect("the snapshot is there"))
     };
-    let all = [one_of_each_layer(), with_rows(&one_of_each_layer())].concat();
+    let layers = one_of_each_layer();
+    let all = [layers.clone(), with_rows(&layers), with_slc(&layers)].concat();
     (0..).zip(&all).map(of).collect()
 }
 

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::common::tier::soak;
 use crate::common::{Script, load, read, write};
-use crate::contracts::schemes::{ROWS, SUSPENSION, Scheme, schemes, with_rows, with_suspension};
+use crate::contracts::schemes::{ROWS, SUSPENSION, Scheme, schemes, with_rows, with_slc, with_suspension};
 use flashwatt::config::{Cuts, PowerCuts};
 use flashwatt::crash::{Powered, crash, recover};
 use flashwatt_base::rng::Rng;
@@ -34,6 +34,26 @@ fn row_schemes(first: usize) -> Vec<Scheme> {
 fn some_of(schemes: &[Scheme], first: usize) -> Vec<Scheme> {
     let (skipped, step) = if soak().is_some() { (0, 1) } else { (first, 4) };
     with_rows(&in_turn(schemes)).into_iter().skip(skipped).step_by(step).collect()
+}
+
+/// The same with a cache of blocks in SLC mode.
+fn cache_schemes() -> Vec<Scheme> {
+    with_slc(&in_turn(&all_schemes()))
+}
+
+/// A fold that is cut anywhere loses nothing, and a scan finds the mode of each block.
+#[test]
+fn every_instant_with_a_cache_of_slc_blocks() {
+    nothing_is_lost_at_any_instant(&cache_schemes(), &[]);
+    let sets = [&BUFFER[..], &TWO_ROWS].concat();
+    nothing_is_lost_at_any_instant(&cache_schemes(), &sets);
+}
+
+#[test]
+fn random_cuts_with_a_cache_of_slc_blocks() {
+    nothing_is_lost_at_random(&with_slc(&in_turn(schemes())), &[]);
+    let sets = [&CAPACITORS[..], &TWO_ROWS].concat();
+    nothing_is_lost_at_random(&cache_schemes(), &sets);
 }
 
 #[test]

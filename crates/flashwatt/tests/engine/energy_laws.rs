@@ -646,8 +646,21 @@ fn three_paths_with_rows() {
         "energy.nand.extra_plane_erase_ma=5",
     ];
     let serial = ["device.bus.cache_read=false", "device.bus.cache_program=false"];
-    let ways: [(&str, &[&str]); 8] = [
+    let slc = [
+        "device.cells.slc.read_ns=20011",
+        "device.cells.slc.program_ns=200009",
+        "energy.nand.slc_program_ma=35",
+        "energy.nand.slc_extra_plane_program_ma=3",
+    ];
+    let dynamic = [&slc[..], &["slc_cache.dynamic=true", "slc_cache.after=\"through\""]].concat();
+    let both =
+        [&slc[..], &["slc_cache.dynamic=true", "slc_cache.static_bytes=400000", "slc_cache.fold=\"eager\""]].concat();
+    let on_die = [&slc[..], &["slc_cache.static_bytes=400000", "slc_cache.on_die=true", BUFFER[0], BUFFER[1]]].concat();
+    let ways: [(&str, &[&str]); 11] = [
         ("plain", &[]),
+        ("slc_dynamic", &dynamic),
+        ("slc_both", &both),
+        ("slc_on_die", &on_die),
         ("serial", &serial),
         ("buffer", &BUFFER),
         ("dftl", &["ftl=\"dftl\"", "energy.idle_accounting=\"busy_only\""]),

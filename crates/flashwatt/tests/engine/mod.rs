@@ -28,6 +28,7 @@ mod reprice;
 mod rows;
 mod second_device;
 mod shadow_check;
+mod slc;
 mod suspend;
 mod timing;
 mod warnings;

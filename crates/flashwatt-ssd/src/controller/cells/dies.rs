@@ -5,9 +5,11 @@ use super::rows::RowId;
 use super::suspend::{Pause, Stage};
 use crate::controller::Controller;
 use crate::controller::MeteredFlash;
+use crate::controller::op::OpQueue;
 use crate::controller::queues::OpList;
 use crate::energy::ledger::OpTimes;
 use crate::energy::{DieState, ExtraState};
+use crate::firmware::Firmware;
 use crate::observe::probe::Probe;
 use flashwatt_base::units::{DieId, Nanos, OpId};
 
@@ -43,6 +45,8 @@ pub(super) struct CellDie {
     pub behind_times: Times,
     /// The program or erase that reads may suspend.
     pub pause: Pause,
+    /// Whether its background work waits for the host however long that takes.
+    pub is_lazy: bool,
     /// The row of which pages are in the registers.
     pub latched: RowId,
     /// The state of the die in the books, since when, and the state that follows at a known time.
@@ -103,6 +107,7 @@ impl Default for CellDie {
             behind: OpList::default(),
             behind_times: Times::default(),
             pause: Pause::default(),
+            is_lazy: false,
             latched: RowId::NONE,
             state: DieState::Idle,
             since: 0,
@@ -178,6 +183,34 @@ impl Controller {
         };
         debug_assert_eq!(running.is_none(), is_idle);
         self.dies[die.idx()].running = running;
+    }
+
+    /// Notes whether the background work of a die waits for the host.
+    pub(in crate::controller) fn set_lazy(&mut self, die: DieId, firmware: &Firmware) {
+        self.cells_mut().dies[die.idx()].is_lazy = firmware.ftl.is_lazy(die, &firmware.blocks);
+    }
+
+    /// From now on background work that waits for the host is not begun: the run comes to its end.
+    pub fn leave_lazy_work(&mut self) {
+        if let Some(cells) = &mut self.cells {
+            cells.leaves_lazy = true;
+        }
+    }
+
+    /// Whether the next step of a die's background work is not begun.
+    pub(in crate::controller) fn leaves_step(&self, die: DieId) -> bool {
+        self.cells.as_ref().is_some_and(|cells| cells.leaves_lazy && cells.dies[die.idx()].is_lazy)
+    }
+
+    /// Whether the background work of a die waits for the host however long that takes.
+    pub(in crate::controller) fn is_lazy(&self, die: DieId) -> bool {
+        self.cells.as_ref().is_some_and(|cells| cells.dies[die.idx()].is_lazy)
+    }
+
+    /// Whether all that waits on a die behind a queue is background work that waits for the host.
+    pub(in crate::controller) fn waits_lazily(&self, die: DieId, queue: u8) -> bool {
+        const LAZY: u32 = 1 << OpQueue::Step as u32 | 1 << OpQueue::Background as u32 | 1 << OpQueue::Erase as u32;
+        self.is_lazy(die) && self.dies[die.idx()].ready >> (queue + 1) << (queue + 1) & !LAZY == 0
     }
 
     /// Adds an operation to the end of a list.

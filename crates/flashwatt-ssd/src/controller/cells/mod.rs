@@ -29,7 +29,7 @@ use crate::nand::Geometry;
 use crate::nand::phases::OpStage;
 use crate::nand::settings::{Bus, DeviceTable, JointReads, ReadTransfer, Suspend};
 use crate::observe::probe::Probe;
-use crate::operation::OpKind;
+use crate::operation::{CellMode, OpKind};
 use dies::{ArrayWork, CellDie};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
@@ -51,6 +51,8 @@ pub(super) struct Cells {
     in_memory: Vec<OpId>,
     /// Ends of operations that the drive has not heard of.
     ended: VecDeque<EndedOp>,
+    /// Whether work that waits for the host is left: the host's last request has ended.
+    leaves_lazy: bool,
 }
 
 /// Times and rules of the dies.
@@ -60,10 +62,12 @@ struct Rules {
     read_ns: Vec<Nanos>,
     /// tR of the spare area of a page: that of the type which is read fastest.
     spare_read_ns: Nanos,
-    /// Of a row.
-    program_ns: Nanos,
+    /// Of a row, by mode.
+    program_ns: [Nanos; CellMode::ALL.len()],
     /// What the program of an upper page takes longer, of a row of one page.
     upper_ns: Nanos,
+    /// tR in SLC mode.
+    slc_read_ns: Nanos,
     erase_ns: Nanos,
     command_ns: Nanos,
     /// A page over the bus.
@@ -96,11 +100,14 @@ impl Rules {
     fn new(device: &DeviceTable, read_transfer: ReadTransfer, geometry: &Geometry) -> Self {
         let timing = &device.timing;
         let read_ns = device.cells.as_ref().map_or(vec![timing.read_ns], |cells| cells.read_ns.clone());
+        let slc = device.cells.as_ref().and_then(|cells| cells.slc.as_ref());
+        let native_ns = device.cells.as_ref().map_or(timing.program_ns, |cells| cells.program_ns);
         Rules {
             spare_read_ns: read_ns.iter().copied().min().unwrap_or(timing.read_ns),
             read_ns,
-            program_ns: device.cells.as_ref().map_or(timing.program_ns, |cells| cells.program_ns),
+            program_ns: [native_ns, slc.map_or(native_ns, |slc| slc.program_ns)],
             upper_ns: timing.program_upper_ns.map_or(0, |upper_ns| upper_ns - timing.program_ns),
+            slc_read_ns: slc.map_or(timing.read_ns, |slc| slc.read_ns),
             erase_ns: timing.erase_ns,
             command_ns: timing.command_ns,
             page_ns: timing.page_transfer_ns,
@@ -114,7 +121,8 @@ impl Rules {
 
     /// The longest time from anything that happens to an event that it sets.
     fn longest_ns(&self) -> Nanos {
-        let arrays = [self.program_ns + self.upper_ns, self.erase_ns];
+        let programs_ns = self.program_ns[0].max(self.program_ns[1]) + self.upper_ns;
+        let arrays = [programs_ns, self.erase_ns.max(self.slc_read_ns)];
         let array = self.read_ns.iter().copied().chain(arrays).max().unwrap_or(0);
         let commands = self.command_ns.saturating_mul(self.planes.into());
         let of_kind = |kind| self.suspend.as_ref().map_or(0, |suspend| suspend.longest_ns(kind));
@@ -144,6 +152,7 @@ impl Controller {
             watched: vec![0; geometry.channels as usize].into(),
             in_memory: Vec::new(),
             ended: VecDeque::new(),
+            leaves_lazy: false,
         }));
     }
 

@@ -17,8 +17,8 @@ use crate::controller::{Controller, MeteredFlash};
 use crate::energy::die_state::OpStates;
 use crate::energy::ledger::OpTimes;
 use crate::firmware::Firmware;
-use crate::nand::FlashAddress;
 use crate::nand::settings::{JointReads, ReadTransfer};
+use crate::nand::{Array, FlashAddress};
 use crate::observe::probe::{CellFacts, OpRecord, Probe};
 use crate::operation::{OpClass, OpKind};
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
@@ -34,9 +34,13 @@ impl Controller {
     }
 
     /// tR of a read.
-    fn read_ns(&self, id: OpId) -> Nanos {
+    fn read_ns(&self, id: OpId, array: &Array) -> Nanos {
         let (op, rules) = (&self.ops[id], &self.cells().rules);
-        if op.kind == OpKind::SpareRead { rules.spare_read_ns } else { rules.read_ns[self.type_at(op.at)] }
+        match op.kind {
+            _ if array.is_slc(op.at.block) => rules.slc_read_ns,
+            OpKind::SpareRead => rules.spare_read_ns,
+            _ => rules.read_ns[self.type_at(op.at)],
+        }
     }
 
     /// How long the data of a read takes on the bus; 0 if none moves out.
@@ -67,7 +71,7 @@ impl Controller {
         let mut array_ns = 0;
         let all: Vec<OpId> = self.listed(reads).collect();
         for id in all {
-            array_ns = array_ns.max(self.read_ns(id));
+            array_ns = array_ns.max(self.read_ns(id, &flash.array));
             let op = &mut self.ops[id];
             op.started = true;
             let (cause, moves) = (op.cause, op.kind == OpKind::Read);
@@ -287,7 +291,7 @@ impl Controller {
         flash: &mut MeteredFlash<P>,
     ) {
         let op = &self.ops[id];
-        let class = self.geometry.class(op.at, op.kind);
+        let class = flash.array.class(op.at, op.kind);
         flash.accounts.count(class, op.cause, 1);
         let Shared { in_end, pages, planes, suspensions, earlier_moves } = shared;
         let (page, mode) = (class.page, class.mode);

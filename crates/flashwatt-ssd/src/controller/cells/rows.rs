@@ -27,7 +27,7 @@ use crate::energy::ledger::OpTimes;
 use crate::firmware::Firmware;
 use crate::nand::{Array, FlashAddress, Geometry};
 use crate::observe::probe::Probe;
-use crate::operation::{Cause, OpClass, OpKind};
+use crate::operation::{Cause, CellMode, OpClass, OpKind};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{BlockId, ChannelId, DieId, Nanos, OpId};
 use flashwatt_core::connector::Agenda;
@@ -57,8 +57,9 @@ pub(in crate::controller) struct Row {
     pub op: OpId,
     /// Its first page.
     at: FlashAddress,
-    /// Its pages.
-    size: u32,
+    /// Its pages, and the mode of its block.
+    pub size: u32,
+    pub mode: CellMode,
     /// By page: the operation, and whether its data is there.
     members: [OpId; ROW_PAGES_MAX],
     planned: u32,
@@ -233,10 +234,10 @@ impl Controller {
     }
 
     /// The planned program of a page joins its row; of a copy the second half.
-    pub(in crate::controller) fn join_row(&mut self, id: OpId, at: FlashAddress) {
+    pub(in crate::controller) fn join_row(&mut self, id: OpId, at: FlashAddress, array: &Array) {
         let rows = &self.cells().rows;
         let (found, now) = (rows.find(at), rows.now);
-        let row = found.unwrap_or_else(|| self.open_row(id, at));
+        let row = found.unwrap_or_else(|| self.open_row(id, at, array));
         let pad_after_ns = self.cells().rules.pad_after_ns;
         let rows = &mut self.cells_mut().rows;
         let of = &mut rows[row];
@@ -268,8 +269,8 @@ impl Controller {
     }
 
     /// The row of a page that nothing was planned for before.
-    fn open_row(&mut self, id: OpId, at: FlashAddress) -> RowId {
-        let size = self.geometry.row_pages;
+    fn open_row(&mut self, id: OpId, at: FlashAddress, array: &Array) -> RowId {
+        let size = array.row_pages(at.block);
         let first = FlashAddress { page: at.page - at.page % size, ..at };
         let of = self.ops[id];
         let op = self.ops.insert(NewOp {
@@ -290,6 +291,7 @@ impl Controller {
             op,
             at: first,
             size,
+            mode: if array.is_slc(at.block) { CellMode::Slc } else { CellMode::Native },
             members: [OpId::NONE; ROW_PAGES_MAX],
             planned: 0,
             ready: 0,
@@ -446,10 +448,10 @@ impl Controller {
     }
 
     /// The array time of a row. A row of one page may be one of an upper page.
-    fn program_ns(&self, first: FlashAddress) -> Nanos {
+    fn program_ns(&self, first: FlashAddress, mode: CellMode) -> Nanos {
         let rules = &self.cells().rules;
         let is_upper = self.geometry.row_pages == 1 && first.is_upper();
-        rules.program_ns + rules.upper_ns * Nanos::from(is_upper)
+        rules.program_ns[mode as usize] + rules.upper_ns * Nanos::from(is_upper)
     }
 
     /// The array begins to program a row.
@@ -462,7 +464,7 @@ impl Controller {
             self.ops[id].started = true;
             flash.array.start_program(self.ops[id].at);
         }
-        let array_ns = busy_ns + self.program_ns(of.at);
+        let array_ns = busy_ns + self.program_ns(of.at, of.mode);
         let planes = self.geometry.planes;
         let cells = self.cells_mut();
         let die = &mut cells.dies[of.at.die.idx()];
@@ -472,7 +474,7 @@ impl Controller {
         if of.after.is_some() {
             cells.rows[of.after].before = RowId::NONE;
         }
-        let states = OpStates::of(OpClass::plain(OpKind::Program));
+        let states = OpStates::of(OpClass { mode: of.mode, ..OpClass::plain(OpKind::Program) });
         self.set_course(of.at.die, now, planes, states, now, flash);
         self.set_array_end(agenda, of.at.die, now, array_ns);
         self.refresh_rows(of.at.die);

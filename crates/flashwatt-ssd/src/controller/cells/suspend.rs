@@ -18,7 +18,7 @@ use crate::energy::die_state::OpStates;
 use crate::nand::FlashAddress;
 use crate::nand::settings::{Resume, SUSPENSIONS_MAX, Suspend, SuspendReads};
 use crate::observe::probe::Probe;
-use crate::operation::{Cause, OpClass, OpKind};
+use crate::operation::{Cause, CellMode, OpClass, OpKind};
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
 use flashwatt_core::connector::{Agenda, EventKind};
 
@@ -215,7 +215,7 @@ impl Controller {
     /// The pages that a suspended operation works on: the first one and their number.
     fn place_of(&self, work: ArrayWork) -> (FlashAddress, u32) {
         match work {
-            ArrayWork::Row(row) => (self.ops[self.cells().rows[row].op].at, self.geometry.row_pages),
+            ArrayWork::Row(row) => (self.ops[self.cells().rows[row].op].at, self.cells().rows[row].size),
             ArrayWork::Erase(id) => (self.ops[id].at, self.geometry.pages_per_block),
             ArrayWork::None | ArrayWork::Reads => unreachable!("programs and erases are suspended"),
         }
@@ -235,7 +235,9 @@ impl Controller {
             Some(last) if last.0 < now => last.1 = now,
             _ => drop(pause.stretches.pop()),
         }
-        let (planes, states) = (pause.planes, OpStates::of(OpClass::plain(kind_of(of.work))));
+        let (planes, work) = (pause.planes, of.work);
+        let mode = if let ArrayWork::Row(row) = work { self.cells().rows[row].mode } else { CellMode::Native };
+        let states = OpStates::of(OpClass { mode, ..OpClass::plain(kind_of(work)) });
         flash.array.resume(die);
         self.set_course(die, now, planes, states, now, flash);
         agenda.set_free(self.first_seat + die.0, now + needs_ns);

@@ -234,6 +234,11 @@ impl<P: Probe> Ssd<P> {
         recovery.map(|recovery| recovery.dumped.as_slice())
     }
 
+    /// Whether the drive recovers from a power cut.
+    pub(in crate::drive) fn recovers(&self) -> bool {
+        self.recovery.as_ref().is_some_and(|recovery| !matches!(recovery.step, RecoveryStep::Done(_)))
+    }
+
     /// Whether the recovery from a power cut waits for operations: its writes fill no rows by themselves.
     pub(in crate::drive) fn waits_for_recovery(&self) -> bool {
         self.recovery.as_ref().is_some_and(|recovery| recovery.remaining > 0)

@@ -155,7 +155,7 @@ impl<S: OnDataBlocks> Ftl for S {
         OnDataBlocks::idle_pace(self)
     }
 
-    fn has_idle_work(&self) -> bool {
+    fn has_idle_work(&self, _blocks: &BlockTable) -> bool {
         OnDataBlocks::has_idle_work(self)
     }
 

@@ -122,7 +122,7 @@ impl<O: EvictionOrder> DemandMap<O> {
     /// Reads the map of a fresh drive from a snapshot.
     pub fn restore(&mut self, from: &mut StateReader, claims: &mut Claims, drive: &RestoredDrive) -> Result<(), Flaw> {
         let (truth, tps) = (self.truth.entries(), &mut self.tps);
-        drive.blocks.restore_map(truth, |ppn, lpn| tps.restore_page(ppn, lpn))?;
+        drive.blocks.restore_map(truth, drive.array, |ppn, lpn| tps.restore_page(ppn, lpn))?;
         for is_trimmed in self.is_trimmed.iter_mut() {
             *is_trimmed = from.bool()?;
         }

@@ -242,7 +242,7 @@ impl TranslationPages {
         }
         let copies = job.filter(|job| !job.erasing).map_or(0, |job| blocks.valid_units(job.victim));
         if frontier.units_to_row(&self.geometry) + copies <= frontier.left() + free * self.geometry.units_per_block {
-            frontier.pad(&self.geometry, plan);
+            frontier.pad(&self.geometry, self.geometry.row_pages, plan);
         }
     }
 
@@ -286,7 +286,7 @@ impl TranslationPages {
             let next = self.fewest_valid(die, cx.blocks);
             match next.and_then(|block| Some((block, cx.blocks.next_valid(block, 0)?))) {
                 Some((block, unit)) if self.copy(die, block, unit, cx, plan) => {}
-                _ => self.dies[die.idx()].frontier.pad(&self.geometry, plan),
+                _ => self.dies[die.idx()].frontier.pad(&self.geometry, self.geometry.row_pages, plan),
             }
         }
     }

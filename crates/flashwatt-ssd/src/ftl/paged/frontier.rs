@@ -22,6 +22,19 @@ impl Frontier {
         Frontier { next: first, end: first + geometry.units_per_block }
     }
 
+    /// A frontier at the beginning of a block in SLC mode.
+    pub fn at_slc(geometry: &Geometry, block: BlockId) -> Self {
+        let first = geometry.first_ppn(block).0;
+        Frontier { next: first, end: first + geometry.slc_pages() * geometry.units_per_page }
+    }
+
+    /// A frontier behind the first `pages` pages of a block in SLC mode.
+    pub fn behind_slc(geometry: &Geometry, block: BlockId, pages: u32) -> Self {
+        let mut frontier = Frontier::at_slc(geometry, block);
+        frontier.next += pages * geometry.units_per_page;
+        frontier
+    }
+
     /// A frontier behind the first `pages` pages of a block.
     pub fn behind(geometry: &Geometry, block: BlockId, pages: u32) -> Self {
         let mut frontier = Frontier::at(geometry, block);
@@ -60,8 +73,11 @@ impl Frontier {
         let at = drive.array.planned_pages(block) * geometry.units_per_page;
         let is_next = geometry.unit_in_block(Ppn(next)) == at && drive.blocks.state(block) == BlockState::Open;
         require(is_next, "a place to write to that is not the end of an open block")?;
-        let frontier = Frontier { next, ..Frontier::at(geometry, block) };
-        require(frontier.is_at_row(geometry), "a place to write to within a row")?;
+        let whole =
+            if drive.array.is_slc(block) { Frontier::at_slc(geometry, block) } else { Frontier::at(geometry, block) };
+        let frontier = Frontier { next, ..whole };
+        let is_at_row = frontier.is_at_row_of(geometry, drive.array.row_pages(block));
+        require(is_at_row, "a place to write to within a row")?;
         Ok(frontier)
     }
 
@@ -83,8 +99,13 @@ impl Frontier {
 
     /// Whether the next page is the first of a row.
     pub fn is_at_row(self, geometry: &Geometry) -> bool {
+        self.is_at_row_of(geometry, geometry.row_pages)
+    }
+
+    /// Whether the next page is the first of a row of this number of pages.
+    fn is_at_row_of(self, geometry: &Geometry, row_pages: u32) -> bool {
         let page = self.next / geometry.units_per_page % geometry.pages_per_block; // blocks hold whole pages
-        self.is_full() || page.is_multiple_of(geometry.row_pages)
+        self.is_full() || page.is_multiple_of(row_pages)
     }
 
     /// Map units left in the row of the next page, if that is not its first.
@@ -94,9 +115,9 @@ impl Frontier {
         pages * geometry.units_per_page
     }
 
-    /// Skips the rest of a row, with pages that hold nothing.
-    pub fn pad(&mut self, geometry: &Geometry, plan: &mut Plan) {
-        while !self.is_at_row(geometry) {
+    /// Skips the rest of a row of this number of pages, with pages that hold nothing.
+    pub fn pad(&mut self, geometry: &Geometry, row_pages: u32, plan: &mut Plan) {
+        while !self.is_at_row_of(geometry, row_pages) {
             plan.program(self.take(geometry.units_per_page), Cause::Pad, None);
         }
     }

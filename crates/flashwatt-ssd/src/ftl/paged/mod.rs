@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 pub(super) mod frontier;
 pub(super) mod pages;
 mod phases;
+mod slc;
 pub(super) mod steady;
 
 /// Which die a page is written to.

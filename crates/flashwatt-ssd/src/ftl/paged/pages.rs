@@ -12,9 +12,11 @@ use std::hint::cold_path;
 
 use super::frontier::{CopyUnits, Frontier};
 use super::phases::PhaseRules;
+use super::slc::SlcBlocks;
 use crate::blocks::{BlockTable, BlockView, Choice, NextCopy};
+use crate::drive::settings::FoldWhen;
 use crate::ftl::plan::{ChosenVictim, Plan};
-use crate::ftl::{Allocation, Context, Setup, Steady};
+use crate::ftl::{Allocation, Context, IdlePace, Setup, Steady};
 use crate::gc::VictimPolicy;
 use crate::nand::settings::RowStripe;
 use crate::nand::{Array, DieSet, Geometry, Pace};
@@ -76,6 +78,8 @@ pub(in crate::ftl) struct Pages {
     reserved: u32,
     policy: Box<dyn VictimPolicy>,
     wear: Box<dyn WearPolicy>,
+    /// The cache of blocks in SLC mode, if there is one.
+    slc: Option<Box<SlcBlocks>>,
 }
 
 /// A die's write frontiers and its running collection.
@@ -105,6 +109,10 @@ struct GcJob {
     cause: Cause,
     /// Whether the erase is planned.
     erasing: bool,
+    /// Whether it goes on only while the drive is idle, unless the die is low on free blocks.
+    is_idle_work: bool,
+    /// Whether a row that waits for pages cannot be padded before it has ended: it is not put off any longer.
+    is_pressed: bool,
     /// The block whose data moves into the victim after its erase.
     then_move: BlockId,
     /// A frontier for the copies, instead of the die's own.
@@ -117,8 +125,18 @@ impl GcJob {
     const COPIES_AHEAD: u32 = 8;
 
     fn new(victim: BlockId, cause: Cause) -> Self {
-        let then_move = BlockId::NONE;
-        GcJob { victim, cursor: 0, next: None, fetched: 0, cause, erasing: false, then_move, into: None }
+        GcJob {
+            victim,
+            cursor: 0,
+            next: None,
+            fetched: 0,
+            cause,
+            erasing: false,
+            is_idle_work: false,
+            is_pressed: false,
+            then_move: BlockId::NONE,
+            into: None,
+        }
     }
 
     /// The next copy, if one is left.
@@ -158,6 +176,9 @@ impl Pages {
             reserved: setup.gc.reserved_blocks,
             policy: crate::gc::build(&setup.gc.policy),
             wear: crate::wear::build(setup.wear),
+            slc: setup
+                .slc_cache
+                .map(|rules| Box::new(SlcBlocks::new(rules, setup.gc.low_watermark_blocks, geometry.dies))),
             geometry: geometry.clone(),
         }
     }
@@ -176,6 +197,7 @@ impl Pages {
             dies: self.geometry.dies,
             pages_per_block: self.geometry.pages_per_block,
             row_pages: self.geometry.row_pages,
+            static_blocks: self.slc.as_ref().map_or(0, |slc| slc.rules().static_blocks),
             low_watermark: self.low_watermark,
             reserved: self.reserved,
             separate_frontiers: self.separate_frontiers,
@@ -231,7 +253,7 @@ impl Pages {
         loop {
             let die = self.roomy.first_from(self.next_die).or_else(|| self.roomy.first_from(0))?;
             if let Some(ppn) = self.host_page_on(die, owner, cx, plan) {
-                if self.row_stripe == RowStripe::Row && !self.dies[die.idx()].host.is_at_row(&self.geometry) {
+                if self.row_stripe == RowStripe::Row && self.is_within_row(die, ppn) {
                     cold_path();
                     self.next_die = die.0;
                     return Some(ppn);
@@ -243,13 +265,35 @@ impl Pages {
         }
     }
 
+    /// Whether the row of a page that a die has just given has more pages.
+    fn is_within_row(&self, die: DieId, ppn: Ppn) -> bool {
+        let is_slc =
+            self.slc.as_ref().is_some_and(|slc| slc.of(die).blocks.back() == Some(&self.geometry.block_of(ppn)));
+        let row = if is_slc { self.geometry.planes } else { self.geometry.row_pages };
+        !(self.geometry.place(ppn).page + 1).is_multiple_of(row)
+    }
+
     /// Whether a die has room for a page of the host.
     fn has_room<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
         let (writes, free) = (&self.dies[die.idx()], self.free(die, owner, blocks));
-        match writes.host.is_full() {
-            true => free > self.reserved || !writes.leftover.is_full(),
-            false => self.separate_frontiers || free >= self.reserved,
+        if let Some(slc) = &self.slc {
+            let takes = !slc.of(die).frontier.is_full() || slc.may_open(die, free);
+            if takes || slc.waits_for_room(die) {
+                return takes;
+            }
         }
+        match writes.host.is_full() {
+            true => free > self.reserved + self.claim_of_fold(die) || !writes.leftover.is_full(),
+            false => self.separate_frontiers || free >= self.reserved + self.claim_of_fold(die),
+        }
+    }
+
+    /// Free blocks that a running fold of the static part may need beside the reserve: its erase gives native data none back.
+    #[inline(always)]
+    fn claim_of_fold(&self, die: DieId) -> u32 {
+        let Some(slc) = &self.slc else { return 0 };
+        let folds = self.dies[die.idx()].job.is_some_and(|job| job.cause == Cause::Fold);
+        u32::from(folds && !slc.has_dynamic(die))
     }
 
     /// Lets the host ask a die again that had no room.
@@ -284,10 +328,16 @@ impl Pages {
 
     #[inline(always)]
     fn host_page_on<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) -> Option<Ppn> {
+        if self.slc.is_some() {
+            cold_path();
+            if let Some(page) = self.slc_page_on(die, owner, cx, plan) {
+                return page;
+            }
+        }
         if self.dies[die.idx()].host.is_full() && !self.open_host_block(die, owner, cx, plan) {
             return None;
         }
-        if !self.separate_frontiers && self.free(die, owner, cx.blocks) < self.reserved {
+        if !self.separate_frontiers && self.free(die, owner, cx.blocks) < self.reserved + self.claim_of_fold(die) {
             // Collection has used its reserve: the rest of the shared block is for its copies.
             plan.wake(die);
             return None;
@@ -295,12 +345,43 @@ impl Pages {
         Some(self.dies[die.idx()].host.take(self.geometry.units_per_page))
     }
 
+    /// The page of a host's write in the cache. The inner `None`: the write waits for room in it. The outer one: it goes to a native
+    /// block.
+    fn slc_page_on<O: Owner>(
+        &mut self,
+        die: DieId,
+        owner: &O,
+        cx: &mut Context,
+        plan: &mut Plan,
+    ) -> Option<Option<Ppn>> {
+        let free = self.free(die, owner, cx.blocks);
+        let units = self.geometry.units_per_page;
+        let Some(slc) = &mut self.slc else { return None };
+        if slc.of(die).frontier.is_full() {
+            if !slc.may_open(die, free) {
+                let waits = slc.waits_for_room(die);
+                let of = slc.of_mut(die);
+                (of.is_full, of.is_awaited) = (true, of.is_awaited | waits);
+                plan.wake(die);
+                return if waits { Some(None) } else { None };
+            }
+            let block = cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.wear))?;
+            cx.blocks.set_apart(block);
+            plan.use_as_slc(block);
+            plan.wake(die); // the cache may be full now
+            let of = slc.of_mut(die);
+            (of.frontier, of.is_full) = (Frontier::at_slc(&self.geometry, block), false);
+            of.blocks.push_back(block);
+        }
+        Some(Some(slc.of_mut(die).frontier.take(units)))
+    }
+
     fn open_host_block<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) -> bool {
         let free = self.free(die, owner, cx.blocks);
         if free <= self.low_watermark {
             plan.wake(die);
         }
-        if free <= self.reserved {
+        if free <= self.reserved + self.claim_of_fold(die) {
             // The host takes the leftover of a move last, because collection may have no other block.
             let die = &mut self.dies[die.idx()];
             die.host = std::mem::take(&mut die.leftover);
@@ -320,7 +401,8 @@ impl Pages {
     fn free<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> u32 {
         let (free, claimed) = (blocks.free_blocks(die), owner.claimed(die));
         debug_assert!(blocks.erased_blocks(die) >= claimed, "what is claimed is there");
-        free.saturating_sub(claimed)
+        let kept = self.slc.as_ref().map_or(0, |slc| slc.kept(die));
+        free.saturating_sub(claimed + kept)
     }
 
     fn take_block<O: Owner>(&self, die: DieId, owner: &O, cx: &mut Context) -> Option<BlockId> {
@@ -347,9 +429,26 @@ impl Pages {
         let frontiers = [(host, is_own && is_shared), (gc, is_own), (leftover, is_own)];
         let mut frontiers = frontiers.into_iter().chain(into.map(|into| (into, true)));
         let found = frontiers.find(|(frontier, _)| frontier.block(geometry) == Some(block));
-        let Some((frontier, takes_copies)) = found else { return };
-        if !takes_copies || frontier.units_to_row(geometry) <= spare {
-            frontier.pad(geometry, plan);
+        let is_padded = found.map(|(frontier, takes_copies)| {
+            let fits = !takes_copies || frontier.units_to_row(geometry) <= spare;
+            if fits {
+                frontier.pad(geometry, geometry.row_pages, plan);
+            }
+            fits
+        });
+        drop(frontiers);
+        if is_padded == Some(false)
+            && let Some(job) = &mut self.dies[die.idx()].job
+        {
+            job.is_pressed = job.cause == Cause::Fold;
+        }
+        if is_padded.is_some() {
+            return;
+        }
+        let Some(slc) = &mut self.slc else { return };
+        let frontier = &mut slc.of_mut(die).frontier;
+        if frontier.block(geometry) == Some(block) {
+            frontier.pad(geometry, geometry.planes, plan);
         }
     }
 
@@ -390,10 +489,93 @@ impl Pages {
 
     /// Whether a die has collection to do.
     pub fn wants_background<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        let is_low = || self.free(die, owner, blocks) < self.low_watermark + self.claim_of_fold(die);
         match &self.dies[die.idx()].job {
+            Some(job) if job.is_idle_work && !job.is_pressed => !job.erasing && (is_low() || self.is_awaited(die)),
             Some(job) => !job.erasing,
-            None => self.free(die, owner, blocks) < self.low_watermark,
+            None => is_low() || self.wants_fold(die, owner, blocks),
         }
+    }
+
+    /// Whether a host's write waits for a fold on a die.
+    fn is_awaited(&self, die: DieId) -> bool {
+        self.slc.as_ref().is_some_and(|slc| slc.of(die).is_awaited)
+    }
+
+    /// Whether a die folds beside what it needs for free blocks.
+    #[inline(always)]
+    fn wants_fold<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        let Some(slc) = &self.slc else { return false };
+        cold_path();
+        let free = self.free(die, owner, blocks);
+        let ahead = slc.folds_ahead(die, free) && self.folds_leave_watermark(die, free);
+        slc.oldest(die, blocks).is_some() && (slc.of(die).is_awaited || ahead)
+    }
+
+    /// Whether folds that no write waits for leave a die with this number of free blocks the low watermark.
+    fn folds_leave_watermark(&self, die: DieId, free: u32) -> bool {
+        free >= self.low_watermark || self.slc.as_ref().is_some_and(|slc| slc.has_dynamic(die))
+    }
+
+    /// Whether a die has a block to fold, and room for that: folds of the static part take native room and give none, so they must leave
+    /// the reserve. What the host overwrites may make room.
+    fn may_fold<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        let Some(slc) = &self.slc else { return false };
+        let Some(victim) = slc.oldest(die, blocks) else { return false };
+        let kept = if slc.has_dynamic(die) { 0 } else { self.reserved };
+        let free = self.free(die, owner, blocks).saturating_sub(kept);
+        let DieWrites { host, gc, leftover, .. } = &self.dies[die.idx()];
+        let frontier = if self.separate_frontiers { gc } else { host };
+        let room = frontier.left() + leftover.left() + free * self.geometry.units_per_block;
+        blocks.valid_units(victim) + self.geometry.row_pages * self.geometry.units_per_page <= room
+    }
+
+    /// The same of a fold that no write waits for.
+    fn may_fold_ahead<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        self.folds_leave_watermark(die, self.free(die, owner, blocks)) && self.may_fold(die, owner, blocks)
+    }
+
+    /// Whether the work of a die is one that writes of the host always go before: folds that no write waits for.
+    pub fn is_lazy<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        let is_fold = self.dies[die.idx()].job.as_ref().is_none_or(|job| job.cause == Cause::Fold && !job.is_pressed);
+        let has_room = || self.free(die, owner, blocks) >= self.low_watermark + self.claim_of_fold(die);
+        self.slc.is_some() && is_fold && !self.is_awaited(die) && has_room()
+    }
+
+    /// Whether an idle drive has something to fold.
+    pub fn has_folds<O: Owner>(&self, owner: &O, blocks: &BlockTable) -> bool {
+        let Some(slc) = &self.slc else { return false };
+        let has_fold = |die: DieId| match &self.dies[die.idx()].job {
+            Some(job) => job.is_idle_work && !job.erasing,
+            None => self.may_fold_ahead(die, owner, blocks),
+        };
+        slc.rules().fold == FoldWhen::Idle && (0..self.geometry.dies).map(DieId).any(has_fold)
+    }
+
+    /// The pace of folds of an idle drive, if it has any.
+    pub fn idle_pace(&self) -> Option<IdlePace> {
+        let rules = self.slc.as_ref()?.rules();
+        let pace = IdlePace { start_ns: rules.idle_start_ns, gap_ns: rules.idle_gap_ns };
+        (rules.fold == FoldWhen::Idle).then_some(pace)
+    }
+
+    /// Begins with the fold of a die's oldest block in SLC mode, if the die collects nothing. Returns whether an idle drive has a step of a
+    /// fold to do now: [`Self::background`] plans it.
+    pub fn begin_idle_fold<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context) -> bool {
+        if self.dies[die.idx()].job.is_none() && self.may_fold_ahead(die, owner, cx.blocks) {
+            self.start_fold(die, owner, cx, true);
+        }
+        self.dies[die.idx()].job.is_some_and(|job| job.is_idle_work && !job.erasing)
+    }
+
+    /// Starts the fold of a die's oldest block in SLC mode. Returns whether there is one.
+    fn start_fold<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, is_idle_work: bool) -> bool {
+        let Some(victim) = self.slc.as_ref().and_then(|slc| slc.oldest(die, cx.blocks)) else { return false };
+        cx.blocks.condemn(victim);
+        let mut job = GcJob { is_idle_work, ..GcJob::new(victim, Cause::Fold) };
+        (0..GcJob::COPIES_AHEAD).for_each(|_| job.fetch(owner, cx.blocks));
+        self.dies[die.idx()].job = Some(job);
+        true
     }
 
     /// The victim of a die if all its pages are copied, and nothing has been planned since.
@@ -420,8 +602,21 @@ impl Pages {
         self.step(die, owner, cx, plan);
     }
 
+    /// Whether a die begins with a fold: one that gives it a free block if it is low on them, or one that is wanted if it is not.
+    #[inline(always)]
+    fn begins_with_fold<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
+        let Some(slc) = &self.slc else { return false };
+        cold_path();
+        let is_low = self.free(die, owner, blocks) < self.low_watermark;
+        let wants = if is_low { slc.has_dynamic(die) } else { self.wants_fold(die, owner, blocks) };
+        wants && self.may_fold(die, owner, blocks)
+    }
+
     /// Starts the collection of a block if the die is low on free blocks and a block has invalid pages.
     fn start_job<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) {
+        if self.begins_with_fold(die, owner, cx.blocks) && self.start_fold(die, owner, cx, false) {
+            return;
+        }
         if self.free(die, owner, cx.blocks) >= self.low_watermark {
             return;
         }
@@ -432,7 +627,12 @@ impl Pages {
         } else {
             self.policy.choose(&view, cx.rng)
         };
-        let Some(choice) = chosen.filter(|choice| self.gains_a_row(choice.block, &view)) else { return };
+        let Some(choice) = chosen.filter(|choice| self.gains_a_row(choice.block, &view)) else {
+            if self.wants_fold(die, owner, cx.blocks) && self.may_fold(die, owner, cx.blocks) {
+                self.start_fold(die, owner, cx, false);
+            }
+            return;
+        };
         let can_move = !is_short && self.dies[die.idx()].leftover.is_full();
         let then_move = can_move.then(|| self.wear.swap(choice.block, &view)).flatten().unwrap_or(BlockId::NONE);
         let units = f64::from(self.geometry.units_per_block);
@@ -492,7 +692,7 @@ impl Pages {
                 self.step(die, owner, cx, plan);
             } else if job.into.is_some() || !self.borrow_page(die, job.cause, owner, cx, plan) {
                 let geometry = self.geometry.clone();
-                self.frontier_of_job(die).pad(&geometry, plan);
+                self.frontier_of_job(die).pad(&geometry, geometry.row_pages, plan);
             }
             let is_stuck = plan.ops().len() == planned;
             let is_erased = self.dies[die.idx()].job.is_none_or(|job| job.erasing);
@@ -520,7 +720,10 @@ impl Pages {
         cx: &mut Context,
         plan: &mut Plan,
     ) -> bool {
-        let Some(lender) = cx.blocks.view(die, cx.wear).fewest_valid() else { return false };
+        let next_fold =
+            self.slc.as_ref().filter(|_| cause == Cause::Fold).and_then(|slc| slc.after_oldest(die, cx.blocks));
+        let lender = next_fold.filter(|&block| cx.blocks.valid_units(block) > 0);
+        let Some(lender) = lender.or_else(|| cx.blocks.view(die, cx.wear).fewest_valid()) else { return false };
         let Some(first) = cx.blocks.next_copy(lender, 0) else { return false };
         let Some(to) = self.copy_page(die, owner, cx) else { return false };
         if self.geometry.units_per_page > 1 {
@@ -531,7 +734,7 @@ impl Pages {
         cx.blocks.move_any(lender, from, to);
         owner.moved(first.lpn, from, to);
         plan.map_accesses += 1;
-        plan.copy(self.copy_kind, from, to, cause, lender);
+        plan.copy(self.copy_kind_of(cause), from, to, cause, lender);
         true
     }
 
@@ -557,8 +760,17 @@ impl Pages {
         cx.blocks.move_from_victim(block, lpn, from, to);
         owner.moved(lpn, from, to);
         plan.map_accesses += 1;
-        plan.copy(self.copy_kind, from, to, cause, block);
+        plan.copy(self.copy_kind_of(cause), from, to, cause, block);
         unit + 1
+    }
+
+    /// How pages are copied for this cause.
+    #[inline(always)]
+    fn copy_kind_of(&self, cause: Cause) -> OpKind {
+        match &self.slc {
+            Some(slc) if cause == Cause::Fold => OpKind::of_copies(slc.rules().on_die),
+            _ => self.copy_kind,
+        }
     }
 
     #[inline(never)]
@@ -612,6 +824,10 @@ impl Pages {
     pub fn erased(&mut self, block: BlockId, cx: &mut Context) {
         let die = self.geometry.die_of_block(block);
         self.ask_again(die);
+        if let Some(slc) = &mut self.slc {
+            cold_path();
+            slc.erased(die, block);
+        }
         let job = self.dies[die.idx()].job.take();
         self.dies[die.idx()].is_short &= job.is_none();
         match job {

@@ -29,6 +29,8 @@ pub(in crate::ftl) struct PhaseRules {
     pub pages_per_block: u32,
     /// Pages that are programmed at once: open blocks end with whole rows.
     pub row_pages: u32,
+    /// Blocks of each die that only data in SLC mode takes.
+    pub static_blocks: u32,
     pub low_watermark: u32,
     pub reserved: u32,
     pub separate_frontiers: bool,

@@ -169,7 +169,7 @@ impl<'a> Picks<'a> {
 /// that it has on average.
 fn shares(geometry: &Geometry, rules: PhaseRules, rng: &mut Rng) -> Shares {
     const WAVES_AT_FIRST: u64 = 4;
-    let blocks = geometry.blocks_per_die - geometry.reserves.total();
+    let blocks = geometry.blocks_per_die - geometry.reserves.total() - rules.static_blocks;
     let (dies, b) = (f64::from(geometry.dies), f64::from(geometry.pages_per_block));
     let mut closed = dies * f64::from(blocks - rules.low_watermark);
     let mut valid = rules.valid as f64;

@@ -13,7 +13,7 @@ use crate::ftl::paged::pages::{Owner, Pages};
 use crate::ftl::paged::steady;
 use crate::ftl::plan::{Plan, PlanIndex};
 use crate::ftl::{Allocation, Context, DriveSize, Frontiers, Ftl, Room, Scheme, Setup, Steady};
-use crate::ftl::{Claims, RestoredDrive};
+use crate::ftl::{Claims, IdlePace, RestoredDrive};
 use crate::models::mapping_memory::Tables;
 use crate::nand::{Array, Geometry, Pace};
 use crate::operation::Cause;
@@ -288,6 +288,26 @@ impl Ftl for PageFtl {
         self.pages.erased(block, cx);
     }
 
+    fn idle_pace(&self) -> Option<IdlePace> {
+        self.pages.idle_pace()
+    }
+
+    fn has_idle_work(&self, blocks: &BlockTable) -> bool {
+        self.pages.has_folds(&self.map, blocks)
+    }
+
+    fn idle_work(&mut self, cx: &mut Context, plan: &mut Plan) {
+        for die in (0..self.geometry.dies).map(DieId) {
+            if self.pages.begin_idle_fold(die, &self.map, cx) {
+                self.pages.background(die, &mut self.map, cx, plan);
+            }
+        }
+    }
+
+    fn is_lazy(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.pages.is_lazy(die, &self.map, blocks)
+    }
+
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {
         self.map.start(StartPages::InOrder);
         self.pages.fill(blocks, array, watch)
@@ -360,7 +380,7 @@ impl Ftl for PageFtl {
 
     fn restore(&mut self, from: &mut StateReader, drive: &RestoredDrive) -> Result<(), Flaw> {
         let of_map = |_, _| Err(Flaw::damaged("a page of no logical one"));
-        drive.blocks.restore_map(self.map.entries(), of_map)?;
+        drive.blocks.restore_map(self.map.entries(), drive.array, of_map)?;
         let mut claims = Claims::new(drive);
         self.pages.restore(from, &mut claims, drive)?;
         claims.has_every_victim(drive)

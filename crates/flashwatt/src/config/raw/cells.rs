@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use flashwatt_ssd::drive::settings::{AfterFull, FoldWhen};
 use flashwatt_ssd::nand::settings::{JointReads, PartialUnit, Resume, RowStripe, SuspendReads};
 
 /// `[device.cells]`
@@ -27,6 +28,8 @@ pub struct Cells {
     /// How pages of the host are dealt out to the dies: `page` (each die in turn gets a page, and all dies have a row open) or `row` (a
     /// die gets a whole row before the next die gets a page).
     pub stripe: Option<RowStripe>,
+    /// Times of blocks in SLC mode, whose cells hold one bit. `[slc_cache]` needs them.
+    pub slc: SlcTiming,
 }
 
 /// `[device.bus]`
@@ -83,4 +86,45 @@ pub struct Suspend {
     /// Which reads suspend: `host` (those of the host) or `map_and_host` (and those of the map that a read of the host waits for). Other
     /// reads are the drive's own, and nobody waits for them. `host` needs a layer with its map on flash.
     pub reads: Option<SuspendReads>,
+}
+
+/// `[device.cells.slc]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SlcTiming {
+    /// Array time of a page read (tR) in a block in SLC mode.
+    pub read_ns: Option<u64>,
+    /// Array time of the program of a row in SLC mode: of a page on each plane that a block spans.
+    pub program_ns: Option<u64>,
+}
+
+/// `[slc_cache]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SlcCache {
+    /// Bytes that blocks kept for SLC mode hold in it; rounded up to whole blocks of each die. Their flash is no room for other data.
+    pub static_bytes: Option<u64>,
+    /// Are free blocks used in SLC mode as well, as long as there are some above the low watermark?
+    pub dynamic: Option<bool>,
+    /// The most bytes that free blocks hold in SLC mode; without it as many as are free.
+    pub dynamic_bytes: Option<u64>,
+    /// When data is folded, that is moved to native blocks: `eager` (as soon as a block in SLC mode is full, whenever the host writes
+    /// nothing to that die), `idle` (when the drive is idle) or `full` (when the cache is full). A write that finds no block waits for
+    /// folds in any case.
+    pub fold: Option<FoldWhen>,
+    /// Where the host's data goes when the cache is full: to `native` blocks, or `through` the cache when folds have made room.
+    pub after: Option<AfterFull>,
+    /// Do folds stay within a die, without the bus (copyback)?
+    pub on_die: Option<bool>,
+    /// Time without a request in the drive after which it folds, with `fold = "idle"`.
+    pub idle_start_ns: Option<u64>,
+    /// Time from one folded row of each die to the next one, with `fold = "idle"`.
+    pub idle_gap_ns: Option<u64>,
+}
+
+impl SlcCache {
+    /// Whether the table asks for a cache.
+    pub fn is_there(&self) -> bool {
+        self.static_bytes.is_some_and(|bytes| bytes > 0) || self.dynamic == Some(true)
+    }
 }

@@ -6,8 +6,9 @@ use crate::config::raw::{self, Raw};
 use flashwatt_base::settings::{Checker, field};
 use flashwatt_base::units::Nanos;
 use flashwatt_ssd::controller::policies;
+use flashwatt_ssd::drive::settings::{AfterFull, FoldWhen, SlcCache};
 use flashwatt_ssd::ftl;
-use flashwatt_ssd::nand::settings::{Bus, Cells, JointReads, Resume, RowStripe, Suspend, SuspendReads};
+use flashwatt_ssd::nand::settings::{Bus, Cells, JointReads, Resume, RowStripe, SlcTiming, Suspend, SuspendReads};
 
 const TABLE: &str = "device.cells";
 /// Planes that a block can span. Choice: dies of 2023 have six.
@@ -16,12 +17,14 @@ const BLOCK_PLANES_MAX: u32 = 8;
 const SUSPENSIONS_MAX: u32 = 64;
 /// Choice: shorter than a program of a row, and longer than a host that writes takes for its next request.
 const PAD_AFTER_NS: Nanos = 1_000_000;
+/// Choice: longer than pauses within a burst, and short for a host that is done.
+const IDLE_FOLD_START_NS: Nanos = 100_000_000;
 
 /// The cells of a configuration, if their rows have more than a page, and the time of reads and programs.
 pub(super) fn cells(c: &mut Checker, raw: &Raw, shape: &FlashShape) -> Option<Cells> {
     let table = &raw.device.cells;
     let Some(bits) = c.optional(field!(TABLE, table.bits), 1..=Cells::BITS_MAX) else {
-        for key in ["read_ns", "program_ns", "pad_after_ns", "stripe"].map(key_of) {
+        for key in ["read_ns", "program_ns", "pad_after_ns", "stripe", "slc.read_ns", "slc.program_ns"].map(key_of) {
             c.has_no_effect(key, "no device.cells.bits", "device.cells.bits, or no such key");
         }
         return None;
@@ -40,6 +43,7 @@ pub(super) fn cells(c: &mut Checker, raw: &Raw, shape: &FlashShape) -> Option<Ce
         program_ns: c.required(field!(TABLE, table.program_ns), 1..=NS_MAX),
         pad_after_ns: c.number(field!(TABLE, table.pad_after_ns), PAD_AFTER_NS, 0..=NS_MAX),
         stripe: c.choice(field!(TABLE, table.stripe), RowStripe::Page),
+        slc: slc_timing(c, &table.slc),
     })
 }
 
@@ -49,6 +53,8 @@ fn key_of(key: &'static str) -> &'static str {
         "read_ns" => "device.cells.read_ns",
         "program_ns" => "device.cells.program_ns",
         "pad_after_ns" => "device.cells.pad_after_ns",
+        "slc.read_ns" => "device.cells.slc.read_ns",
+        "slc.program_ns" => "device.cells.slc.program_ns",
         _ => "device.cells.stripe",
     }
 }
@@ -144,6 +150,126 @@ const OF_ROWS: [&str; 6] = [
     "device.suspend.program_ns",
     "device.suspend.erase_ns",
 ];
+/// `[slc_cache]`, checked but for the size of the drive.
+pub(super) struct AskedCache {
+    /// Bytes of the static part, and the most of the dynamic one, as the scaled drive has them.
+    pub static_bytes: u64,
+    dynamic_bytes: Option<u64>,
+    cache: SlcCache,
+}
+
+impl AskedCache {
+    /// The cache on a drive of this shape.
+    pub fn on(self, shape: &FlashShape) -> SlcCache {
+        SlcCache {
+            static_blocks: shape.slc_blocks(self.static_bytes),
+            dynamic_blocks: self.dynamic_bytes.map(|bytes| shape.slc_blocks(bytes)),
+            ..self.cache
+        }
+    }
+}
+
+/// The cache of a configuration, if it has one. A cache without cells of several bits, or without times of SLC mode, is a fault; so is a
+/// key of a table that asks for none.
+pub(super) fn slc_cache(
+    c: &mut Checker,
+    raw: &Raw,
+    shape: &FlashShape,
+    cells: Option<&mut Cells>,
+    ftl: &ftl::Settings,
+) -> Option<AskedCache> {
+    let timing = cells.as_ref().is_some_and(|cells| cells.slc.is_some());
+    let bits = cells.as_ref().map_or(1, |cells| cells.bits);
+    let asked = asked_cache(c, raw, bits, timing);
+    if asked.as_ref().is_some_and(|asked| asked.cache.on_die) && shape.map_unit_bytes < shape.page_bytes {
+        let fault =
+            c.fault("slc_cache.on_die", "a copy within a die moves whole pages").found("map units below a page");
+        c.push(fault.expected("map units of a page, or on_die = false"));
+    }
+    if asked.is_some() && ftl.has_map_on_flash() {
+        let fault =
+            c.fault("slc_cache", "an SLC cache is not there for a layer with its map on flash").found(ftl.name());
+        c.push(fault.expected("ftl = \"page\"").help("ftl.page"));
+    }
+    if asked.is_none() {
+        for key in ["device.cells.slc.read_ns", "device.cells.slc.program_ns"] {
+            c.has_no_effect(key, "no cache", "slc_cache.static_bytes or slc_cache.dynamic, or no such key");
+        }
+        if let Some(cells) = cells {
+            cells.slc = None;
+        }
+    }
+    asked
+}
+
+/// The cache on cells of so many bits, which have times of SLC mode or not.
+fn asked_cache(c: &mut Checker, raw: &Raw, bits: u32, has_timing: bool) -> Option<AskedCache> {
+    const TABLE: &str = "slc_cache";
+    let table = &raw.slc_cache;
+    let scale = raw.device.scale.filter(|scale| (0.0..=1.0).contains(scale)).unwrap_or(1.0);
+    let scaled = |bytes: u64| (bytes as f64 * scale).round() as u64;
+    let static_bytes = scaled(c.number(field!(TABLE, table.static_bytes), 0, 0..=1 << 50));
+    let dynamic = c.choice(field!(TABLE, table.dynamic), false);
+    let dynamic_bytes = c.optional(field!(TABLE, table.dynamic_bytes), 1..=1 << 50).map(scaled);
+    let cache = SlcCache {
+        static_blocks: 0,
+        dynamic,
+        dynamic_blocks: None,
+        fold: c.choice(field!(TABLE, table.fold), FoldWhen::Idle),
+        after: c.choice(field!(TABLE, table.after), AfterFull::Native),
+        on_die: c.choice(field!(TABLE, table.on_die), false),
+        idle_start_ns: c.number(field!(TABLE, table.idle_start_ns), IDLE_FOLD_START_NS, 1..=NS_MAX),
+        idle_gap_ns: c.number(field!(TABLE, table.idle_gap_ns), 0, 0..=NS_MAX),
+    };
+    if !dynamic {
+        c.has_no_effect(
+            "slc_cache.dynamic_bytes",
+            "slc_cache.dynamic = false",
+            "slc_cache.dynamic = true, or no such key",
+        );
+    }
+    if static_bytes == 0 && !dynamic {
+        for key in [
+            "slc_cache.fold",
+            "slc_cache.after",
+            "slc_cache.on_die",
+            "slc_cache.idle_start_ns",
+            "slc_cache.idle_gap_ns",
+        ] {
+            c.has_no_effect(key, "no cache", "slc_cache.static_bytes or slc_cache.dynamic, or no such key");
+        }
+        return None;
+    }
+    if cache.fold != FoldWhen::Idle {
+        for key in ["slc_cache.idle_start_ns", "slc_cache.idle_gap_ns"] {
+            c.has_no_effect(key, "another slc_cache.fold", "slc_cache.fold = \"idle\", or no such key");
+        }
+    }
+    let key = c.culprit(&["slc_cache.static_bytes", "slc_cache.dynamic"]);
+    if bits == 1 {
+        let fault = c.fault(key, "an SLC cache on cells that hold one bit anyway");
+        c.push(fault.found("no device.cells.bits above 1").expected("device.cells.bits = 2, 3 or 4, or no slc_cache"));
+        return None;
+    }
+    if !has_timing {
+        let fault = c.fault(key, "blocks in SLC mode have times of their own").found("no device.cells.slc");
+        c.push(fault.expected("device.cells.slc.read_ns and device.cells.slc.program_ns"));
+        return None;
+    }
+    Some(AskedCache { static_bytes, dynamic_bytes: dynamic_bytes.filter(|_| dynamic), cache })
+}
+
+/// Times of blocks in SLC mode, if they are given.
+fn slc_timing(c: &mut Checker, table: &raw::SlcTiming) -> Option<SlcTiming> {
+    const TABLE: &str = "device.cells.slc";
+    if table.read_ns.is_none() && table.program_ns.is_none() {
+        return None;
+    }
+    Some(SlcTiming {
+        read_ns: c.required(field!(TABLE, table.read_ns), 1..=NS_MAX),
+        program_ns: c.required(field!(TABLE, table.program_ns), 1..=NS_MAX),
+    })
+}
 
 /// Refuses what has no rows.
 pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, row_pages: u32, ftl: &ftl::Settings) {

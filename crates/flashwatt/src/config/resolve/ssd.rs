@@ -51,12 +51,12 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     ftl.check(geometry.channels, c);
     check_block(c, &geometry);
     let watermarks = watermarks(c, &raw.gc);
-    let dies = dies(c, raw, &geometry, &ftl);
+    let mut dies = dies(c, raw, &geometry, &ftl);
     let timing = timing(c, &raw.device.timing, dies.cells.as_ref());
     let host_link = host_link(c, &raw.device.host_link);
     let firmware = firmware_time(c, &raw.device.firmware);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
-    check_extra(c, &raw.energy.nand, dies.block_planes > 1, false);
+    check_extra(c, &raw.energy.nand, dies.block_planes > 1, raw.slc_cache.is_there());
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, raw, geometry.page_bytes, &energy);
     let recovery = recovery(c, &raw.recovery, raw.device.nand.paired_pages, &ftl);
@@ -71,7 +71,9 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let before_blocks = if is_mapped { ftl.before_blocks() } else { 0 };
     let fixed = Reserves::default().with(Reserve::Backup, backup_blocks).with(Reserve::Before, before_blocks);
     let journal = write_buffer.journal.map(|_| JournalNeeds { buffer_bytes: write_buffer.bytes, is_paired });
-    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, fixed, journal };
+    let slc_cache = cells::slc_cache(c, raw, &geometry, dies.cells.as_mut(), &ftl);
+    let slc_bytes = slc_cache.as_ref().map_or(0, |cache| cache.static_bytes);
+    let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, fixed, journal, slc_bytes };
     let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);
     let beside = budget::Beside { planes: dies.block_planes, bus: dies.bus.clone() };
     let controller = controller(c, &raw.controller, &energy, geometry.dies(), &beside);
@@ -84,7 +86,9 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
         check_map_load(c, &recovery, &ftl, device.logical_bytes / u64::from(device.page_bytes));
         let die_blocks = u64::from(device.die_blocks());
         let gc = collection(c, &raw.gc, policy, &watermarks, die_blocks)?;
-        Some(Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, controller, energy, recovery })))
+        let shape = FlashShape { pages_per_block: device.block_pages(), ..geometry };
+        let slc_cache = slc_cache.map(|cache| cache.on(&shape));
+        Some(Drive::Ssd(Box::new(Ssd { device, ftl, gc, wear, write_buffer, slc_cache, controller, energy, recovery })))
     };
     Resolved { drive: whole(), logical_bytes, queue_depth }
 }
@@ -118,6 +122,7 @@ fn geometry(c: &mut Checker, raw: &Raw) -> FlashShape {
         planes: if block_planes == 1 { planes } else { 1 },
         pages_per_block: pages_per_block.saturating_mul(block_planes),
         row_pages: block_planes * bits,
+        bits,
         page_bytes,
         map_unit_bytes: page_bytes,
     };

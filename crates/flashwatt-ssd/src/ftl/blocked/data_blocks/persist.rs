@@ -31,7 +31,7 @@ impl DataBlocks {
         drive: &RestoredDrive,
     ) -> Result<(), Flaw> {
         let of_map = |_, _| Err(Flaw::damaged("a page of no logical one"));
-        drive.blocks.restore_map(&mut self.map, of_map)?;
+        drive.blocks.restore_map(&mut self.map, drive.array, of_map)?;
         for block in (0..self.geometry.blocks).map(BlockId) {
             self.frontier[block.idx()] = drive.array.planned_pages(block) as u16;
         }

@@ -17,7 +17,14 @@ impl Pages {
             out.bool(die.job.is_some());
             if let Some(job) = &die.job {
                 job.save(out);
+                if self.slc.is_some() {
+                    out.bool(job.cause == Cause::Fold);
+                    out.bool(job.is_idle_work);
+                }
             }
+        }
+        if let Some(slc) = &self.slc {
+            slc.save(out);
         }
     }
 
@@ -27,11 +34,23 @@ impl Pages {
         for die in (0..self.geometry.dies).map(DieId) {
             let mut frontier = || Frontier::restore_owner(from, die, claims, drive);
             let (host, gc, leftover) = (frontier()?, frontier()?, frontier()?);
-            let job = if from.bool()? { Some(GcJob::restore(from, die, claims, drive)?) } else { None };
+            let mut job = if from.bool()? { Some(GcJob::restore(from, die, claims, drive)?) } else { None };
+            if let Some(job) = job.as_mut().filter(|_| self.slc.is_some()) {
+                let folds = from.bool()?;
+                job.cause = if folds { Cause::Fold } else { job.cause };
+                job.is_idle_work = from.bool()?;
+                require(
+                    folds == drive.array.is_slc(job.victim),
+                    "a fold of a native block, or a collection of one in SLC mode",
+                )?;
+            }
             let places = [host, gc, leftover].into_iter().chain(job.as_ref().and_then(|job| job.into));
             let is_apart = |place: Frontier| place.block(&self.geometry).is_some_and(|b| drive.blocks.is_apart(b));
             require(!places.into_iter().any(is_apart), "a place to write to in a block of the map")?;
             self.dies[die.idx()] = DieWrites { host, gc, leftover, job, is_short: false };
+        }
+        if let Some(slc) = &mut self.slc {
+            slc.restore(from, claims, drive)?;
         }
         Ok(())
     }
@@ -73,7 +92,8 @@ impl GcJob {
 /// Records the collection as the owner of its victim.
 fn claimed_victim(block: BlockId, die: DieId, claims: &mut Claims, drive: &RestoredDrive) -> Result<BlockId, Flaw> {
     claims.claim(block, die, drive)?;
-    let is_victim = drive.blocks.state(block) == BlockState::Victim && !drive.blocks.is_apart(block);
+    let is_of_data = !drive.blocks.is_apart(block) || drive.array.is_slc(block);
+    let is_victim = drive.blocks.state(block) == BlockState::Victim && is_of_data;
     require(is_victim, "a collection of a block that is not being collected")?;
     Ok(block)
 }

@@ -12,6 +12,9 @@ impl Pages {
     /// that were cut begin anew, by a new choice of a victim.
     pub fn rebuild(&mut self, blocks: &mut BlockTable, array: &mut Array) {
         for die in (0..self.geometry.dies).map(DieId) {
+            if let Some(slc) = &mut self.slc {
+                slc.rebuild(die, blocks, array);
+            }
             let mut open = self.open_blocks(die, blocks, array).into_iter();
             let mut next = || {
                 let geometry = &self.geometry;
