@@ -31,9 +31,10 @@ SERIES = {
     "activity.html": marks.PAGE,
 }
 EDGES = {"edges.parquet": marks.TABLE, "current.svg": marks.SVG, "current.html": marks.PAGE}
+KNEE = {"knee.svg": marks.SVG, "knee.html": marks.PAGE}
 HOST = {"queue.svg": marks.SVG, "queue.html": marks.PAGE, "waits.svg": marks.SVG, "waits.html": marks.PAGE}
 FILES = {"operations.svg": marks.SVG, "operations.html": marks.PAGE}
-OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **EDGES, **HOST, **FILES}
+OF_A_RUN = {"report.json": marks.REPORT, "config.toml": marks.CONFIG, **SERIES, **KNEE, **EDGES, **HOST, **FILES}
 """Every file that a run may leave in its directory."""
 
 
@@ -143,6 +144,7 @@ def _draw(report: Report, out: Folder) -> list[Path]:
     paths = [path for key, names in wanted.items() if recorded.get(key) for path in _drawn(report, out, *names)]
     if (recorded.get("series") or {}).get("activity"):
         paths += _pages(report, out)
+        paths += _knee(report, out) if recorded["config"].get("slc_cache") else []
     names = [*(_OF_HOST if (recorded.get("host") or {}).get("series") else ())]
     names += ["operations"] if recorded.get("files") else []
     return [*paths, *_pictures(report, out, names)]
@@ -170,6 +172,19 @@ def _pictures(report: Report, out: Folder, pictures: Iterable[str]) -> Iterator[
         for suffix in ("svg", "html"):
             if save_drawn(chart, out.path / f"{picture}.{suffix}", force=out.force):
                 yield out.path / f"{picture}.{suffix}"
+
+
+def _knee(report: Report, out: Folder) -> Iterator[Path]:
+    """Draw throughput over power of a drive with an SLC cache, as a picture and as a page."""
+    from flashwatt import plot
+
+    try:
+        picture, page = plot.knee(report), out.path / "knee.html"
+        if save_drawn(picture, out.path / "knee.svg", force=out.force):
+            yield out.path / "knee.svg"
+        yield plot.write_knee(report, page, force=out.force)
+    except _core.FlashwattError as error:
+        complain(f"the knee is not drawn: {error}")
 
 
 def _pages(report: Report, out: Folder) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from flashwatt import _core
 from flashwatt.base.files import parse_json
 from flashwatt.cli import completion
 from flashwatt.cli.checks import LOGS, SlowStart, check, check_content
-from flashwatt.cli.delivery import EDGES, OF_A_RUN, SERIES, deliver, finish, folder
+from flashwatt.cli.delivery import EDGES, KNEE, OF_A_RUN, SERIES, deliver, finish, folder
 from flashwatt.cli.options import (
     Finite,
     Quantity,
@@ -241,7 +241,7 @@ def _folder(out: Path, options: dict[str, Any], config: Config) -> AbstractConte
             found = f"--{kind.replace('_', '-')} {log}: that is where --out {out} keeps its {log.name}"
             raise click.UsageError(f"{found}; expected another name")
     series, edges = options["series"] or options["series_ms"], options["edges_ms"]
-    names = ["report.json", "config.toml", *(SERIES if series else ()), *(EDGES if edges else ())]
+    names = ["report.json", "config.toml", *((*SERIES, *KNEE) if series else ()), *(EDGES if edges else ())]
     return folder(out, names, force=options["force"], config=config.merged(out))
 
 

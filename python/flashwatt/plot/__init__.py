@@ -12,6 +12,7 @@ from flashwatt.plot.dio import dio
 from flashwatt.plot.energy import energy
 from flashwatt.plot.files import operations
 from flashwatt.plot.host import queue, waits
+from flashwatt.plot.knee import knee, write_knee
 from flashwatt.plot.latency import latency
 from flashwatt.plot.power import power
 from flashwatt.plot.probes import probes
@@ -26,6 +27,7 @@ __all__ = [
     "cuts",
     "dio",
     "energy",
+    "knee",
     "latency",
     "operations",
     "power",
@@ -36,5 +38,6 @@ __all__ = [
     "versus",
     "waits",
     "write_activity",
+    "write_knee",
     "write_page",
 ]

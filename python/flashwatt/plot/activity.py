@@ -101,16 +101,16 @@ def _lines(contents: dict[str, Json], figure: str, on: Canvas) -> alt.LayerChart
     bins = _PAGE_BINS if on.page else _PICTURE_BINS
     rows: list[dict[str, Any]] = []
     for label, content in contents.items():
-        for name, points in _points(content, figure, bins).items():
+        for name, line in points(content, figure, bins).items():
             said = ", ".join(filter(None, (label if len(contents) > 1 else "", name))) or label
-            rows += [{"time": short(ns / scale), "line": said, "value": short(value)} for ns, value in points]
+            rows += [{"time": short(ns / scale), "line": said, "value": short(value)} for ns, value in line]
     names = list(dict.fromkeys(row["line"] for row in rows))
     axis = _FIGURES[figure].axis
     return lines(rows, ("line", names), (unit, axis), on, title=axis, key=len(names) > 1)
 
 
-def _points(content: Json, figure: str, bins: int) -> dict[str, list[tuple[float, float]]]:
-    """Beginnings of bins in ns and values, by the name of the line, with neighbouring bins joined to at most `bins`."""
+def points(content: Json, figure: str, bins: int) -> dict[str, list[tuple[float, float]]]:
+    """Give beginnings of bins in ns and values by the name of the line; bins are joined to `bins` at most."""
     series, done = content["series"], content["series"]["activity"]
     start, interval = series["start_ns"], series["interval_ns"]
     end = start + content["throughput"]["simulated_s"] * 1e9

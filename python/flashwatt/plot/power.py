@@ -101,6 +101,12 @@ def _lines(contents: dict[str, Json], on: Canvas) -> alt.LayerChart:
 
 def power_chart(report: Json, on: Canvas, bins: int) -> alt.LayerChart:
     """Draw a report's series, with neighbouring bins joined to at most a given number."""
+    drawn: alt.LayerChart = on.sized(alt.layer(*power_layers(report, on, bins)))
+    return drawn
+
+
+def power_layers(report: Json, on: Canvas, bins: int) -> list[Any]:
+    """The layers of such a chart, before it has a size."""
     scale, unit = time_unit(_end_ns(report) - _start_ns(report))
     peak = report["power_w"].get("peak")
     start_ns, length_ns, highest = _highest(report)
@@ -114,8 +120,7 @@ def power_chart(report: Json, on: Canvas, bins: int) -> alt.LayerChart:
     layers += job_starts(report, (_start_ns(report), _end_ns(report)), scale, x, on)
     if peak is not None:
         layers += _peak_line(peak, beside, on, left=start_ns > _middle_ns(report))
-    drawn: alt.LayerChart = on.sized(alt.layer(*layers))
-    return drawn
+    return layers
 
 
 def _peak_line(peak: float, said: str, on: Canvas, *, left: bool) -> list[alt.Chart]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Config
     from flashwatt.report import cuts as of_cuts  # noqa: F401 (in the names of types)
     from flashwatt.report import sections as kinds  # noqa: F401
+    from flashwatt.report.knee import Knee
 
 _T = TypeVar("_T")
 _MEMBERS = " (`members` holds those of the array's drives)"
@@ -240,6 +241,18 @@ class Report:
         from flashwatt.base import frames
 
         return frames.series(self._content)
+
+    def knee(self) -> Knee | None:
+        """Where the rate of the host's writes falls, as when an SLC cache is full: the time, the bytes written by then,
+        and rate, power and J/GB before and after it. None if it does not fall.
+
+        It is found in the recording that `run(..., series=True)` makes, and Python's help of `flashwatt.report.knee`
+        says how. Raises `FlashwattError` without a recording of an SSD's activity.
+        """
+        from flashwatt.report.knee import check_recorded, knee_of
+
+        check_recorded(self._content)
+        return knee_of(self._content)
 
     def edges(self) -> pl.DataFrame:
         """Current as it changed, one row from each change to the next: `run(..., edges=(from_ns, until_ns))`.

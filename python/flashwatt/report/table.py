@@ -22,6 +22,7 @@ from flashwatt.base.units import NOTHING, count, duration, number, percent, si
 from flashwatt.report.components import energies, kind_of
 from flashwatt.report.cut_lines import of_cuts
 from flashwatt.report.doubts import NOT_STEADY, TOO_SHORT, legend, mark, marks_of_quantile
+from flashwatt.report.knee import knee_of
 from flashwatt.report.narrow import fitted
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def show(report: Json, console: Console | None = None) -> None:
         emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
     if cuts := report.get("power_cuts"):
         emit(console, Padding(of_cuts(cuts), (1, 0, 0, 1)))
-    if report.get("series"):
-        emit(console, Padding(_power_over_time(report, console.width - 2), (1, 0, 0, 1)))
+    for part in _over_time(report, console.width - 2):
+        emit(console, part)
     if report.get("edges"):
         emit(console, Padding(_edges(report["edges"]), (1, 0, 0, 1)))
     for line in legend(marks_shown(report), [report]):
@@ -638,6 +639,14 @@ def _peak_current(report: Json) -> str:
     return _amperes(peak) if peak is None or volts is None else f"{_amperes(peak)} at {volts:g} V"
 
 
+def _over_time(report: Json, width: int) -> Iterator[Padding]:
+    """Power over time, and the knee of a drive with an SLC cache."""
+    if report.get("series"):
+        yield Padding(_power_over_time(report, width), (1, 0, 0, 1))
+        if at(report, "config", "slc_cache"):
+            yield Padding(_knee(report), (0, 0, 0, 1))
+
+
 def _power_over_time(report: Json, width: int) -> Text:
     series = report["series"]
     watts = [sum(values) for values in zip(*series["power_w"].values(), strict=True)]
@@ -648,6 +657,19 @@ def _power_over_time(report: Json, width: int) -> Text:
     text = Text("power over time", "dim")
     text.append(f" to {si(top, 'W')}, {duration(group * series['interval_ns'], exact=True)} a column\n", "dim")
     return text.append(line, "cyan")
+
+
+def _knee(report: Json) -> Text:
+    """Where the rate of writes falls, and the figures before and after it."""
+    text, found = Text("knee", "dim"), knee_of(report)
+    if found is None:
+        return text.append("       none: the rate of writes does not fall", "default")
+    place = f"{percent(found.share)} of the drive, at {duration(found.at_ns)}"
+    text.append(f"       after {si(found.written_bytes, 'B')}, {place}", "default")
+    for name, level in (("before it", found.before), ("after it", found.after)):
+        said = f"{count(level.write_mb_s)} MB/s at {si(level.power_w, 'W')}, {number(level.j_per_gb, 2)} J/GB"
+        text.append(f"\n{name:<11}", "dim").append(said, "default")
+    return text
 
 
 def _edges(edges: dict[str, Any]) -> Text:
