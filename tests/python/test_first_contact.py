@@ -110,7 +110,7 @@ def test_quiet_prints_errors_only(flashwatt: Cli, config: Path) -> None:
 
 
 def test_try_leaves_a_picture_and_commands_that_work(flashwatt: Cli, tmp_path: Path) -> None:
-    result = flashwatt("try", "--out", "first")
+    result = flashwatt("try", "bursts", "--out", "first")
     assert result.returncode == 0, result.stderr
     assert "Energy by component" in result.stdout
     named = [tmp_path / name for name in re.findall(r"^  (first/\S+) ", result.stdout, re.MULTILINE)]
@@ -121,6 +121,16 @@ def test_try_leaves_a_picture_and_commands_that_work(flashwatt: Cli, tmp_path: P
     for command in commands:
         again = flashwatt(*shlex.split(command.replace("TRACE", str(TRACE))))
         assert again.returncode == 0, again.stderr
+
+
+def test_try_alone_lists_the_names(flashwatt: Cli) -> None:
+    result = flashwatt("try")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert [line.split()[:3] for line in lines] == [["flashwatt", "try", name] for name in ("bursts", "modern")]
+    wrong = flashwatt("try", "moden")
+    assert wrong.returncode == 2
+    assert "unknown example; found `moden`; expected one of `bursts`, `modern`; did you mean `modern`?" in wrong.stderr
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def _check_sources(config: Path | None, options: dict[str, Any], sets: tuple[str
     if not any(options[one] for one in asked) and not sets:
         raise click.UsageError(
             "nothing to run; expected a configuration (CONFIG.toml), a trace, --preset NAME or --fio JOB.fio; "
-            "`flashwatt try` runs an example"
+            "`flashwatt try bursts` runs an example"
         )
     options["preset"] = DEFAULT_PRESET
     note(f"the drive is the default preset, {DEFAULT_PRESET}; --preset NAME chooses another (flashwatt list presets)")

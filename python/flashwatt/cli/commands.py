@@ -23,7 +23,7 @@ COMMANDS = {
     "try": Listed(
         "try_",
         "try_",
-        "Simulate an example: a used drive under bursts of small requests. Print its figures, and draw its power",
+        "Simulate the example NAME, print its figures, and draw them; without a NAME, list the examples",
     ),
     "run": Listed("run", "run", "Simulate a drive under a workload, and report the figures"),
     "age": Listed(

@@ -21,6 +21,13 @@ def presets(_context: click.Context, _option: click.Parameter, incomplete: str) 
     return _items(_listed("presets"), incomplete)
 
 
+def examples(_context: click.Context, _argument: click.Parameter, incomplete: str) -> Items:
+    """Complete the name of an example."""
+    from flashwatt.cli.try_ import EXAMPLES
+
+    return _items({name: one.said for name, one in EXAMPLES.items()}, incomplete)
+
+
 def formats(_context: click.Context, _option: click.Parameter, incomplete: str) -> Items:
     """Complete the name of a trace format."""
     return _items(_listed("formats"), incomplete)
