@@ -185,6 +185,12 @@ _skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out trace recor
     help="Write the requests as the block layer gives them to the drive, CSV or Parquet likewise.",
 )
 @click.option(
+    "--ranges",
+    is_flag=True,
+    help="Run the ranges of the preset's parameters; print intervals, and the keys that matter most. "
+    "Without a workload a 64th of the drive is filled.",
+)
+@click.option(
     "--check", is_flag=True, help="Keep a second account of every page's content; stop at the first difference (slow)."
 )
 @force
@@ -203,6 +209,11 @@ def run(
     config, traces = split(files)
     options["trace"] = (*options["trace"], *traces)
     check(config, options, sets)
+    if options["ranges"]:
+        from flashwatt.cli import ranges
+
+        ranges.show(_configured(config, sets, options), {**options, "out": out, "json": as_json})
+        return
     if quiet_is_on() and out is None and not as_json and not any(options[kind] for kind in LOGS):
         raise click.UsageError("--quiet without --out, --json or a log: nothing would be left of the run")
     for first, second in combinations(LOGS, 2):
@@ -217,11 +228,7 @@ def run(
 def _run(
     config: Path | None, sets: tuple[str, ...], out: Path | None, as_json: bool, options: dict[str, Any]
 ) -> Report:
-    from flashwatt.config.config import Config
-
-    base = Config.of(config) if config else Config()
-    check_content(base, options, sets, is_file=config is not None)
-    whole = Config(base.text, base.name, (*_sets(options), *sets))
+    whole = _configured(config, sets, options)
     if out is None:
         check_stdout()
     with ExitStack() as stack:
@@ -232,6 +239,15 @@ def _run(
             report = _simulate(whole, logs, {**options, "keep": bool(out)})
         deliver(report, kept, as_json, lambda: finish_all(logs))
     return report
+
+
+def _configured(config: Path | None, sets: tuple[str, ...], options: dict[str, Any]) -> Config:
+    """The configuration with all that the options lay over it."""
+    from flashwatt.config.config import Config
+
+    base = Config.of(config) if config else Config()
+    check_content(base, options, sets, is_file=config is not None)
+    return Config(base.text, base.name, (*_sets(options), *sets))
 
 
 def _folder(out: Path, options: dict[str, Any], config: Config) -> AbstractContextManager[Folder]:

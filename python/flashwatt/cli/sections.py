@@ -42,6 +42,7 @@ _RUN = {
     "Workload: files": ("fs", "personality", "program", "fio"),
     "Length and results": ("requests", "out", "as_json", "quiet", "force"),
     "Over time": ("series", "series_ms", "edges_ms"),
+    "How sure": ("ranges",),
     "Logs and checks": ("op_log", "request_log", "capture", "dispatch_log", "check"),
 }
 PANELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"run": _RUN}

@@ -85,7 +85,7 @@ def _words(content: Json) -> tuple[str, tuple[str, ...]]:
     if found is None:
         return "Throughput and power over time", (described, "The rate of writes does not fall: no knee.")
     before, after = found.before, found.after
-    title = f"Writes fall from {_rate(before.write_mb_s)} to {_rate(after.write_mb_s)}"
+    title = f"Writes fall from {' to '.join(f'{one.write_mb_s:,.0f}' for one in (before, *found.levels))} MB/s"
     costs = f"Before it {si(before.power_w, 'W')} and {number(before.j_per_gb, 2)} J/GB"
     costs += f", after it {si(after.power_w, 'W')} and {number(after.j_per_gb, 2)} J/GB."
     return title, (described, f"{said(found)}. {costs}")
@@ -95,10 +95,6 @@ def said(found: Knee) -> str:
     """Write where the knee is."""
     written = si(found.written_bytes, "B")
     return f"Knee after {written}, {percent(found.share)} of the drive, at {duration(found.at_ns)}"
-
-
-def _rate(mb_s: float) -> str:
-    return f"{mb_s:,.0f} MB/s"
 
 
 def _throughput(content: Json, on: Canvas) -> list[Any]:
@@ -145,16 +141,16 @@ def _time(content: Json) -> tuple[float, str]:
 
 
 def _levels(content: Json, scale: float, x: alt.X, y: alt.Y, on: Canvas) -> list[alt.Chart]:
-    """A dashed line at the mean rate before and after the knee."""
+    """A dashed line at the mean rate of each level."""
     found = knee_of(content)
     if found is None:
         return []
-    begin, end = found.at_ns - found.before.seconds * 1e9, found.at_ns + found.after.seconds * 1e9
-    spans = ((begin, found.at_ns, found.before), (found.at_ns, end, found.after))
-    rows: list[dict[str, Any]] = [
-        {"time": short(left / scale), "until": short(right / scale), "value": short(level.write_mb_s)}
-        for left, right, level in spans
-    ]
+    rows: list[dict[str, Any]] = []
+    left = found.at_ns - found.before.seconds * 1e9
+    for level in (found.before, *found.levels):
+        right = left + level.seconds * 1e9
+        rows.append({"time": short(left / scale), "until": short(right / scale), "value": short(level.write_mb_s)})
+        left = right
     base = alt.Chart(columns(rows)).mark_rule(color=INK, strokeDash=[5, 4], strokeWidth=on.font / 12, clip=True)
     drawn: alt.Chart = base.encode(
         x=x, x2="until:Q", y=y, tooltip=alt.Tooltip("value:Q", title="mean, MB/s", format=",.0f")

@@ -3,18 +3,23 @@
 The knee is defined on the recording over time alone (`series`), and knows nothing of caches:
 
 1. The part from the first to the last bin with writes counts.
-2. Its bins are joined to at most 200 stretches of equal length, so that work that comes block by block is averaged.
-3. A boundary between two stretches divides the part into a level before and a level after it, the mean rates there.
-   Each has two stretches at least. The boundary with the least squared deviations from its two levels is taken.
-4. It is a fall if the level after it is at most 0.8 of the one before, and if the two levels leave at most half of the
-   squared deviations from a single level.
+2. Its bins are joined to stretches in each of which the host wrote a 200th of all that it wrote, or a little more: work
+   that comes block by block is averaged. If there is no fall between these, a 50th is tried.
+3. A boundary between two stretches divides the part in two. The level before it is the median of the rates before it. A
+   stretch before it agrees if its rate is above 0.9 of that level, and one after it if it is not.
+4. The boundary is a fall if 95 % of the stretches on either side agree, and if the mean rate after it is at most
+   0.8 of the one before it. Two stretches must lie on either side. Of several boundaries the one counts with which most
+   stretches agree; of equals the first.
 5. What lies before a fall is searched in the same way for an earlier one. The knee is the first fall. Without a fall
    there is no knee.
-6. The knee is moved by a stretch at most: to the boundary of bins with the least squared deviations from both levels.
+6. The knee is moved by a stretch at most: to the boundary of bins with the least squared deviations from the mean rates
+   on both sides of it.
+7. What lies after the knee is searched in the same way for further falls, which bound its levels.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -26,13 +31,15 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
 
-STRETCHES_MAX = 200
-STRETCHES_MIN = 2
-"""Of a level."""
+STRETCHES = (200, 50)
+LEAST = 2
+"""Stretches on either side of a fall, at least."""
+NEAR = 0.9
+"""A rate above this share of a level belongs to it."""
+AGREE = 0.95
+"""The share of the stretches on either side of a fall that agree with it, at least."""
 FALL = 0.8
-"""The level after a fall, as a share of the one before, at most."""
-LEFT = 0.5
-"""The squared deviations from two levels, as a share of those from one, at most."""
+"""The mean rate after a fall, as a share of the one before, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,8 @@ class Knee:
     """From the first bin with writes to the knee."""
     after: Level
     """From the knee to the last bin with writes."""
+    levels: tuple[Level, ...]
+    """The parts of `after`, one after the other: one, unless the rate falls again."""
 
 
 def check_recorded(report: Json) -> None:
@@ -89,54 +98,73 @@ def knee_of(report: Json) -> Knee | None:
     if found is None:
         return None
     at = first + found
+    bounds = [at]
+    while (found := first_fall(rates[bounds[-1] : last], lengths[bounds[-1] : last])) is not None:
+        bounds.append(bounds[-1] + found)
     watts = [sum(values) for values in zip(*series["power_w"].values(), strict=True)]
     written = sum(rate * ns for rate, ns in zip(rates[:at], lengths[:at], strict=True)) / 1e3
     logical = report["config"]["device"]["logical_bytes"]
-    before, after = (_level(rates, watts, lengths, part) for part in (slice(first, at), slice(at, last)))
-    return Knee(series["start_ns"] + sum(lengths[:at]), written, written / logical, before, after)
+    before, after, *levels = (
+        _level(rates, watts, lengths, slice(*ends))
+        for ends in ((first, at), (at, last), *zip(bounds, [*bounds[1:], last], strict=True))
+    )
+    return Knee(series["start_ns"] + sum(lengths[:at]), written, written / logical, before, after, tuple(levels))
 
 
 def first_fall(rates: Sequence[float], lengths: Sequence[float]) -> int | None:
-    """Find the number of bins before the knee; `lengths` are those of the bins."""
-    step = max(1, -(-len(rates) // STRETCHES_MAX))
-    starts = list(range(0, len(rates), step))
-    weights = [sum(lengths[at : at + step]) for at in starts]
-    joined = [
-        sum(rate * ns for rate, ns in zip(rates[at : at + step], lengths[at : at + step], strict=True)) / weight
-        for at, weight in zip(starts, weights, strict=True)
-    ]
-    found: int | None = None
-    end = len(joined)
-    levels = (0.0, 0.0)
-    while (split := _fall(joined[:end], weights[:end])) is not None:
-        found = end = split[0]
-        levels = split[1:]
-    if found is None:
+    """Find the number of bins before the first fall; `lengths` are those of the bins."""
+    for count in STRETCHES:
+        ends, joined = _stretches(rates, lengths, count)
+        found: int | None = None
+        while (fall := _fall(joined[:found])) is not None:
+            found = fall
+        if found is not None:
+            break
+    else:
         return None
-    low, high = max(1, (found - 1) * step), min(len(rates) - 1, (found + 1) * step)
+    levels = _means(joined, found)
+    low, high = ends[found - 2], min(len(rates) - 1, ends[min(found, len(ends) - 1)])
     return low + _nearest(rates[low:high], lengths[low:high], levels)
 
 
-def _fall(rates: Sequence[float], weights: Sequence[float]) -> tuple[int, float, float] | None:
-    """Find the best boundary and the levels beside it, if that is a fall."""
-    sums = list(accumulate((rate * weight for rate, weight in zip(rates, weights, strict=True)), initial=0.0))
-    spans = list(accumulate(weights, initial=0.0))
-    total, span = sums[-1], spans[-1]
-    if len(rates) < 2 * STRETCHES_MIN:
-        return None
-    mean = total / span
-    deviations = sum(weight * (rate - mean) ** 2 for rate, weight in zip(rates, weights, strict=True))
+def _stretches(rates: Sequence[float], lengths: Sequence[float], count: int) -> tuple[list[int], list[float]]:
+    """Join bins until the host has written enough in them; the rest is left out. Gives their ends and rates."""
+    written = [rate * ns for rate, ns in zip(rates, lengths, strict=True)]
+    least = sum(written) / count * (1 - 1e-9)
+    ends: list[int] = []
+    joined: list[float] = []
+    first, held = 0, 0.0
+    for at, bytes_ in enumerate(written, 1):
+        held += bytes_
+        if held >= least > 0:
+            ends.append(at)
+            joined.append(held / sum(lengths[first:at]))
+            first, held = at, 0.0
+    return ends, joined
 
-    def explained(at: int) -> float:
-        """What two levels take from the squared deviations."""
-        before, after = sums[at] / spans[at], (total - sums[at]) / (span - spans[at])
-        return spans[at] * (span - spans[at]) / span * (before - after) ** 2
 
-    at = max(range(STRETCHES_MIN, len(rates) - STRETCHES_MIN + 1), key=explained)
-    before, after = sums[at] / spans[at], (total - sums[at]) / (span - spans[at])
-    if after > FALL * before or deviations - explained(at) > LEFT * deviations:
-        return None
-    return at, before, after
+def _fall(rates: Sequence[float]) -> int | None:
+    """Find the boundary that is a fall and that most stretches agree with."""
+    best: tuple[int, int] | None = None
+    ordered: list[float] = []
+    for at, rate in enumerate(rates, 1):
+        insort(ordered, rate)
+        if not LEAST <= at <= len(rates) - LEAST:
+            continue
+        limit = NEAR * ordered[at // 2]
+        above = at - bisect_right(ordered, limit)
+        below = sum(rate <= limit for rate in rates[at:])
+        before, after = _means(rates, at)
+        agree = above >= AGREE * at and below >= AGREE * (len(rates) - at)
+        if agree and after <= FALL * before and (best is None or above + below > best[0]):
+            best = above + below, at
+    return best[1] if best else None
+
+
+def _means(rates: Sequence[float], at: int) -> tuple[float, float]:
+    """The mean rates on both sides of a boundary, over time: each stretch has as many bytes."""
+    before, after = rates[:at], rates[at:]
+    return len(before) / sum(1 / rate for rate in before), len(after) / sum(1 / rate for rate in after)
 
 
 def _nearest(rates: Sequence[float], lengths: Sequence[float], levels: tuple[float, float]) -> int:

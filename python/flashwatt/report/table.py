@@ -666,7 +666,11 @@ def _knee(report: Json) -> Text:
         return text.append("       none: the rate of writes does not fall", "default")
     place = f"{percent(found.share)} of the drive, at {duration(found.at_ns)}"
     text.append(f"       after {si(found.written_bytes, 'B')}, {place}", "default")
-    for name, level in (("before it", found.before), ("after it", found.after)):
+    written, levels = found.written_bytes, [("before it", found.before), ("after it", found.levels[0])]
+    for level in found.levels[1:]:
+        written += levels[-1][1].written_bytes
+        levels.append((f"after {si(written, 'B')}", level))
+    for name, level in levels:
         said = f"{count(level.write_mb_s)} MB/s at {si(level.power_w, 'W')}, {number(level.j_per_gb, 2)} J/GB"
         text.append(f"\n{name:<11}", "dim").append(said, "default")
     return text

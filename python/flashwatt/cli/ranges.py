@@ -1,0 +1,129 @@
+"""`flashwatt run --ranges`: what the ranges of a preset's parameters make of its figures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from flashwatt.base.progress import runs_bar
+from flashwatt.base.units import count, counted, number, percent, setting
+from flashwatt.cli.terminal import printed
+from flashwatt.config.config import Config
+from flashwatt.report.table import emit, new_table
+from flashwatt.sweeps.columns import stdout
+from flashwatt.sweeps.ranges import NAMED, ranges
+from flashwatt.sweeps.workers import processors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flashwatt.sweeps.ranges import Parameter, Ranges
+
+_SCALE = "1/64"
+_REQUEST_BYTES = 131_072
+_NAMES = {
+    "knee": "knee",
+    "write_mb_s_before": "writes before it",
+    "write_mb_s_after": "writes after it",
+    "power_w_before": "power before it",
+    "power_w_after": "power after it",
+    "j_per_gb_before": "energy before it",
+    "j_per_gb_after": "energy after it",
+    "mb_s": "rate of the run",
+    "power_w": "power of the run",
+    "j_per_gb": "energy of the run",
+}
+_NO_PLACE = ("out", "series", "series_ms", "edges_ms", "op_log", "request_log", "capture", "dispatch_log", "check")
+"""Options about one run."""
+
+
+def show(config: Config, options: Mapping[str, Any]) -> None:
+    """Run the ranges and print them. Raises `click.UsageError` for options that are about one run."""
+    if given := next((name for name in _NO_PLACE if options[name]), None):
+        both = f"--{given.replace('_', '-')} is about one run, --ranges about many"
+        raise click.UsageError(f"{both}; expected one of them (--json prints all that --ranges finds)")
+    named = {one.partition("=")[0].strip() for one in config.sets}
+    whole = config if _has_workload(config, named) else filled(config, named)
+    with runs_bar("Running the ranges", counted=True) as bar:
+        found = ranges(whole, keep=named, workers=processors(), progress=bar)
+    with printed() as faults:
+        if options["json"]:
+            click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        else:
+            _print(found, whole)
+    if faults:
+        raise faults[0]
+
+
+def _has_workload(config: Config, named: set[str]) -> bool:
+    from flashwatt.config.config import parse_toml
+
+    return "workload" in parse_toml(config.text, config.name) or any(one.startswith("workload.") for one in named)
+
+
+def filled(config: Config, named: set[str]) -> Config:
+    """Let a configuration write its drive once, from its first byte to its last; of a 64th unless it has a scale."""
+    sets = list(config.sets)
+    if config.resolve()["device"].get("scale") is None and not named & {"device.scale", "device.logical_bytes"}:
+        sets.append(f'device.scale="{_SCALE}"')
+    sets += [] if "run.precondition" in named else ['run.precondition="empty"']
+    scaled = Config(config.text, config.name, tuple(sets))
+    requests = scaled.resolve()["device"]["logical_bytes"] // _REQUEST_BYTES
+    uniform = {"sequential": "true", "read_fraction": "0.0", "request_bytes": _REQUEST_BYTES, "requests": requests}
+    return Config(
+        config.text, config.name, (*sets, *(f"workload.uniform.{key}={value}" for key, value in uniform.items()))
+    )
+
+
+def _print(found: Ranges, config: Config) -> None:
+    """Print a row for each figure, and for the keys that move it most rows below it."""
+    console = stdout()
+    drive = config.resolve()["device"]
+    scale = f" at {setting(drive['scale'])} of its size" if drive.get("scale") else ""
+    table = new_table(f"{found.preset}{scale}, its parameters through their ranges", "", "as given", "least", "most")
+    table.add_column("matters most: from … to", no_wrap=True)
+    known = {one.key: one for one in found.parameters}
+    for name, one in found.figures.items():
+        keys = [_effect(name, known[effect.key], effect.low, effect.high) for effect in one.effects[:NAMED]]
+        values = (_written(name, value) for value in (one.nominal, one.low, one.high))
+        table.add_row(_NAMES[name], *values, keys[0] if keys else "no key")
+        for key in keys[1:]:
+            table.add_row("", "", "", "", key)
+        table.add_section()
+    emit(console, table)
+    emit(console, Text(_said(found)))
+
+
+def _effect(name: str, parameter: Parameter, low: float, high: float) -> str:
+    ends = " to ".join(_of_key(end) for end in (parameter.low, parameter.high))
+    return f"{parameter.key} {ends}: {_written(name, low, unit=False)} … {_written(name, high, unit=False)}"
+
+
+def _of_key(value: Any) -> str:
+    return "/".join(map(setting, value)) if isinstance(value, tuple) else setting(value)
+
+
+def _written(name: str, value: float, *, unit: bool = True) -> str:
+    """Write a figure, with its unit if wanted."""
+    if name == "knee":
+        return percent(value)
+    if "mb_s" in name:
+        return f"{count(value)} MB/s" if unit else count(value)
+    said = number(value, 2)
+    return f"{said} {'W' if name.startswith('power') else 'J/GB'}" if unit else said
+
+
+def _said(found: Ranges) -> str:
+    """What was run, in words."""
+    keys = counted(len(found.parameters), "key")
+    lines = [
+        f"{counted(found.runs, 'run')}: {keys} of the preset, each alone at both ends of its range, and for each",
+        "figure all at the ends that lower it, and all at those that raise it. --json has the source of each range.",
+    ]
+    if found.without_knee:
+        without = counted(found.without_knee, "run")
+        lines.append(f"In {without} the rate of writes does not fall: these count for the whole run only.")
+    return "\n".join(lines)
