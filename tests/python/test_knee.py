@@ -88,6 +88,21 @@ def test_without_a_fall_there_is_no_knee(rates: list[float]) -> None:
     assert knee_of(report(rates, [2.0] * len(rates))) is None
 
 
+def test_what_the_write_buffer_takes_is_left_out() -> None:
+    # 20 ms at 7,000 MB/s are 140 MB, three times a buffer of 46 MB, then 180 ms at 4,000 MB/s: 1 ms fills no bin more.
+    whole = report([7000.0] * 20 + [4000.0] * 180 + [1000.0] * 300, [3.0] * 500)
+    whole["config"]["write_buffer"] = {"bytes": 46 * 10**6}
+    knee = knee_of(whole)
+    assert knee is not None
+    assert knee.at_ns == 5.2e9
+    # Four buffers are 184 MB: 20 bins at 7 MB and 11 at 4 MB.
+    assert knee.before.seconds == pytest.approx(0.2 - 0.031)
+    assert knee.before.write_mb_s == pytest.approx(4000)
+    assert knee.written_bytes == pytest.approx(140e6 + 720e6)
+    whole["config"]["write_buffer"]["bytes"] = 10**9
+    assert knee_of(whole) is None
+
+
 def test_noise_alone_has_no_knee() -> None:
     for seed in range(20):
         drawn = random.Random(seed)

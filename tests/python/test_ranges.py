@@ -9,6 +9,7 @@ import pytest
 
 import flashwatt
 from flashwatt import Config
+from flashwatt.cli.ranges import filled
 from flashwatt.config import reference
 from flashwatt.sweeps import ranges
 from flashwatt.sweeps.ranges import FIGURES, Moved, corner
@@ -89,13 +90,27 @@ def test_they_are_the_same_again_and_with_more_processes(found: ranges.Ranges) -
 
 
 def test_the_command(flashwatt: Cli) -> None:
-    sets = [word for one in SMALL for word in ("--set", one)]
+    chosen = ("device.scale=1/256", "workload.uniform.requests=1000", "run.precondition=empty")
+    sets = [word for one in chosen for word in ("--set", one)]
     done = flashwatt("run", "--preset", "tlc-96l-1t", "--ranges", "--json", *sets)
     assert done.returncode == 0, done.stderr
     printed: dict[str, Any] = json.loads(done.stdout)
     assert printed["preset"] == "tlc-96l-1t"
     assert list(printed["figures"]) == ["mb_s", "power_w", "j_per_gb"], "no cache, no knee"
     assert all(one["source"] for one in printed["parameters"])
+
+
+def test_without_a_workload_a_64th_of_the_drive_is_filled() -> None:
+    whole = filled(Config(sets=("device.preset=tlc-client-1t",)), {"device.preset"}).resolve()
+    assert whole["device"]["scale"] == 1 / 64
+    assert whole["run"]["precondition"] == "empty"
+    sequential = whole["workload"]["sequential"]
+    (size,) = sequential["sizes"]["write"]
+    written = sequential["requests"] * size["bytes"]
+    assert sequential["read_fraction"] == 0
+    assert 0 <= whole["device"]["logical_bytes"] - written < size["bytes"]
+    scaled = filled(Config(sets=("device.preset=tlc-client-1t", "device.scale=1/8")), {"device.preset", "device.scale"})
+    assert scaled.resolve()["device"]["scale"] == 1 / 8
 
 
 def test_mistakes(flashwatt: Cli) -> None:

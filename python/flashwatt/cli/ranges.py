@@ -12,7 +12,7 @@ from flashwatt.base.progress import runs_bar
 from flashwatt.base.units import count, counted, number, percent, setting
 from flashwatt.cli.terminal import printed
 from flashwatt.config.config import Config
-from flashwatt.report.table import emit, new_table
+from flashwatt.report.table import emit, new_table, of_drive
 from flashwatt.sweeps.columns import stdout
 from flashwatt.sweeps.ranges import NAMED, ranges
 from flashwatt.sweeps.workers import processors
@@ -82,7 +82,7 @@ def _print(found: Ranges, config: Config) -> None:
     """Print a row for each figure, and for the keys that move it most rows below it."""
     console = stdout()
     drive = config.resolve()["device"]
-    scale = f" at {setting(drive['scale'])} of its size" if drive.get("scale") else ""
+    scale = f" at {of_drive(drive['scale'])}" if drive.get("scale") else ""
     table = new_table(f"{found.preset}{scale}, its parameters through their ranges", "", "as given", "least", "most")
     table.add_column("matters most: from … to", no_wrap=True)
     known = {one.key: one for one in found.parameters}

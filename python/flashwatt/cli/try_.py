@@ -49,7 +49,7 @@ EXAMPLES = {
         },
         {
             "run {out}/config.toml --series --out {out}/through --set slc_cache.after=through": "all through the cache",
-            "run {out}/config.toml --series --out {out}/no-cache {without}": "the same flash without a cache",
+            "run {out}/config.toml --series --out {out}/small --set slc_cache.dynamic_bytes=30GB": "a smaller cache",
             "run --preset tlc-client-1t --ranges": "how far the figures can be trusted",
             "explain tlc-client-1t": "the source of every number",
             'explain "SLC cache"': "the meaning of a word",
@@ -58,7 +58,6 @@ EXAMPLES = {
 }
 """The examples by their names; NAME.toml beside this file is the configuration of each."""
 
-_WITHOUT = "--set slc_cache.static_bytes=0 --set slc_cache.dynamic=false"
 _LONG = 70
 """A command of as many letters is not lined up with the others."""
 _LEFT = {"report.json": "every number above, and more", "config.toml": "the run's configuration"}
@@ -91,7 +90,7 @@ def listed() -> str:
 def next_steps(example: Example, out: str) -> str:
     """What the files of an example hold, and commands to go on with."""
     files = {f"{out}/{name}": said for name, said in {**example.files, **_LEFT}.items()}
-    commands = {f"flashwatt {one.format(out=out, without=_WITHOUT)}": said for one, said in example.commands.items()}
+    commands = {f"flashwatt {one.format(out=out)}": said for one, said in example.commands.items()}
     wide = max(map(len, files))
     lines = ["", f"The results are in {out}:", *(f"  {name:<{wide}}  {said}" for name, said in files.items())]
     wide = max(len(one) for one in commands if len(one) < _LONG)

@@ -1,8 +1,9 @@
 """The knee of a run: where the throughput of writes falls, as it does when an SLC cache is full.
 
-The knee is defined on the recording over time alone (`series`), and knows nothing of caches:
+The knee is defined on the recording over time alone (`series`), and knows nothing of SLC caches:
 
-1. The part from the first to the last bin with writes counts.
+1. The part from the first to the last bin with writes counts, less the bins in which the host wrote its first bytes:
+   four times what the write buffer holds, since a buffer takes its bytes faster than flash does.
 2. Its bins are joined to stretches in each of which the host wrote a 200th of all that it wrote, or a little more: work
    that comes block by block is averaged. If there is no fall between these, a 50th is tried.
 3. A boundary between two stretches divides the part in two. The level before it is the median of the rates before it. A
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
 
+BUFFERS = 4
+"""Contents of the write buffer that are left out at the begin."""
 STRETCHES = (200, 50)
 LEAST = 2
 """Stretches on either side of a fall, at least."""
@@ -69,7 +72,7 @@ class Knee:
     share: float
     """The same as a share of the drive's logical bytes."""
     before: Level
-    """From the first bin with writes to the knee."""
+    """Up to the knee, without what the write buffer took first."""
     after: Level
     """From the knee to the last bin with writes."""
     levels: tuple[Level, ...]
@@ -92,8 +95,8 @@ def knee_of(report: Json) -> Knee | None:
     writing = [at for at, rate in enumerate(rates) if rate > 0]
     if not writing:
         return None
-    first, last = writing[0], writing[-1] + 1
     lengths = _lengths_ns(report, len(rates))
+    first, last = writing[0] + _buffered(report, rates[writing[0] :], lengths[writing[0] :]), writing[-1] + 1
     found = first_fall(rates[first:last], lengths[first:last])
     if found is None:
         return None
@@ -175,6 +178,13 @@ def _nearest(rates: Sequence[float], lengths: Sequence[float], levels: tuple[flo
     )  # of a bin that goes from the level after to the one before
     sums = list(accumulate(gains, initial=0.0))
     return max(range(len(sums)), key=sums.__getitem__)
+
+
+def _buffered(report: Json, rates: Sequence[float], lengths: Sequence[float]) -> int:
+    """Count the bins in which the write buffer may take bytes faster than flash does."""
+    limit = BUFFERS * ((report["config"].get("write_buffer") or {}).get("bytes") or 0) * 1e3
+    written = accumulate(rate * ns for rate, ns in zip(rates, lengths, strict=True))
+    return sum(one < limit for one in written) + (limit > 0)
 
 
 def _level(rates: Sequence[float], watts: Sequence[float], lengths: Sequence[float], part: slice) -> Level:

@@ -222,11 +222,11 @@ def describe_device(report: Json) -> str:
     page = f"{device.get('page_bytes', 0) / 1024:g} KiB pages"
     if scale := device.get("scale"):
         blocks, pages = device["blocks_per_plane"] * device["planes"], device["pages_per_block"]
-        name, page = f"{name} at {_of_drive(scale)}", f"{count(blocks)} blocks of {pages} pages a die, {page}"
+        name, page = f"{name} at {of_drive(scale)}", f"{count(blocks)} blocks of {pages} pages a die, {page}"
     return f"{name}: {dies}, {page}, {si(device.get('logical_bytes'), 'B')}, FTL {at(report, 'ftl', 'name')}"
 
 
-def _of_drive(scale: float) -> str:
+def of_drive(scale: float) -> str:
     """Write a share as people do: 1/64, where it is one over a whole number."""
     parts = round(1 / scale)
     return f"1/{parts}" if isclose(parts * scale, 1) else f"{scale:g}"

@@ -211,12 +211,12 @@ class Moved:
     @property
     def low(self) -> float:
         """The least value of the figure."""
-        return min(self.nominal, *(value for _, value in self.ends))
+        return min([self.nominal, *(value for _, value in self.ends)])
 
     @property
     def high(self) -> float:
         """The greatest value of the figure."""
-        return max(self.nominal, *(value for _, value in self.ends))
+        return max([self.nominal, *(value for _, value in self.ends)])
 
 
 def _effects(varied: Iterable[Parameter], figures: Mapping[Ends, Mapping[str, float | None]], name: str) -> list[Moved]:
