@@ -101,7 +101,10 @@ def test_the_command(flashwatt: Cli) -> None:
 
 
 def test_without_a_workload_a_64th_of_the_drive_is_filled() -> None:
-    whole = filled(Config(sets=("device.preset=tlc-client-1t",)), {"device.preset"}).resolve()
+    config, factors = filled(Config(sets=("device.preset=tlc-client-1t",)), {"device.preset"})
+    whole = config.resolve()
+    assert factors == {"device.timing.erase_ns": 63 / 1536}, "a block has 63 pages, where the whole drive has 1,536"
+    assert whole["device"]["timing"]["erase_ns"] == round(3_500_000 * 63 / 1536)
     assert whole["device"]["scale"] == 1 / 64
     assert whole["run"]["precondition"] == "empty"
     sequential = whole["workload"]["sequential"]
@@ -109,8 +112,10 @@ def test_without_a_workload_a_64th_of_the_drive_is_filled() -> None:
     written = sequential["requests"] * size["bytes"]
     assert sequential["read_fraction"] == 0
     assert 0 <= whole["device"]["logical_bytes"] - written < size["bytes"]
-    scaled = filled(Config(sets=("device.preset=tlc-client-1t", "device.scale=1/8")), {"device.preset", "device.scale"})
+    sets = ("device.preset=tlc-client-1t", "device.scale=1/8", "device.timing.erase_ns=3000000")
+    scaled, factors = filled(Config(sets=sets), {one.partition("=")[0] for one in sets})
     assert scaled.resolve()["device"]["scale"] == 1 / 8
+    assert (scaled.resolve()["device"]["timing"]["erase_ns"], factors) == (3_000_000, {})
 
 
 def test_mistakes(flashwatt: Cli) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _SCALE = "1/64"
 _REQUEST_BYTES = 131_072
+_ERASE = "device.timing.erase_ns"
+_SEEN = 0.01
+"""A key that moves a figure by a smaller share of it is not named."""
 _NAMES = {
     "knee": "knee",
     "write_mb_s_before": "writes before it",
@@ -46,9 +49,9 @@ def show(config: Config, options: Mapping[str, Any]) -> None:
         both = f"--{given.replace('_', '-')} is about one run, --ranges about many"
         raise click.UsageError(f"{both}; expected one of them (--json prints all that --ranges finds)")
     named = {one.partition("=")[0].strip() for one in config.sets}
-    whole = config if _has_workload(config, named) else filled(config, named)
+    whole, factors = (config, {}) if _has_workload(config, named) else filled(config, named)
     with runs_bar("Running the ranges", counted=True) as bar:
-        found = ranges(whole, keep=named, workers=processors(), progress=bar)
+        found = ranges(whole, keep=named, factors=factors, workers=processors(), progress=bar)
     with printed() as faults:
         if options["json"]:
             click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
@@ -64,18 +67,24 @@ def _has_workload(config: Config, named: set[str]) -> bool:
     return "workload" in parse_toml(config.text, config.name) or any(one.startswith("workload.") for one in named)
 
 
-def filled(config: Config, named: set[str]) -> Config:
-    """Let a configuration write its drive once, from its first byte to its last; of a 64th unless it has a scale."""
-    sets = list(config.sets)
-    if config.resolve()["device"].get("scale") is None and not named & {"device.scale", "device.logical_bytes"}:
+def filled(config: Config, named: set[str]) -> tuple[Config, dict[str, float]]:
+    """Let a configuration write its drive once, from its first byte to its last; of a 64th unless it has a scale.
+
+    A small drive has small blocks. Their erase takes less time in proportion, so that a byte costs as much of it as in
+    the whole drive. The second value is that factor, by the key.
+    """
+    sets, before = list(config.sets), config.resolve()["device"]
+    if before.get("scale") is None and not named & {"device.scale", "device.logical_bytes"}:
         sets.append(f'device.scale="{_SCALE}"')
     sets += [] if "run.precondition" in named else ['run.precondition="empty"']
     scaled = Config(config.text, config.name, tuple(sets))
-    requests = scaled.resolve()["device"]["logical_bytes"] // _REQUEST_BYTES
+    small = scaled.resolve()["device"]
+    factor = 1.0 if _ERASE in named else small["pages_per_block"] / before["pages_per_block"]
+    sets += [f"{_ERASE}={round(before['timing']['erase_ns'] * factor)}"] if factor < 1 else []
+    requests = small["logical_bytes"] // _REQUEST_BYTES
     uniform = {"sequential": "true", "read_fraction": "0.0", "request_bytes": _REQUEST_BYTES, "requests": requests}
-    return Config(
-        config.text, config.name, (*sets, *(f"workload.uniform.{key}={value}" for key, value in uniform.items()))
-    )
+    sets += [f"workload.uniform.{key}={value}" for key, value in uniform.items()]
+    return Config(config.text, config.name, tuple(sets)), {_ERASE: factor} if factor < 1 else {}
 
 
 def _print(found: Ranges, config: Config) -> None:
@@ -87,9 +96,10 @@ def _print(found: Ranges, config: Config) -> None:
     table.add_column("matters most: from … to", no_wrap=True)
     known = {one.key: one for one in found.parameters}
     for name, one in found.figures.items():
-        keys = [_effect(name, known[effect.key], effect.low, effect.high) for effect in one.effects[:NAMED]]
+        moving = [effect for effect in one.effects if effect.high - effect.low >= _SEEN * one.nominal][:NAMED]
+        keys = [_effect(name, known[effect.key], effect.low, effect.high) for effect in moving]
         values = (_written(name, value) for value in (one.nominal, one.low, one.high))
-        table.add_row(_NAMES[name], *values, keys[0] if keys else "no key")
+        table.add_row(_NAMES[name], *values, keys[0] if keys else f"no key moves it by {percent(_SEEN)}")
         for key in keys[1:]:
             table.add_row("", "", "", "", key)
         table.add_section()

@@ -661,18 +661,18 @@ def _power_over_time(report: Json, width: int) -> Text:
 
 def _knee(report: Json) -> Text:
     """Where the rate of writes falls, and the figures before and after it."""
-    text, found = Text("knee", "dim"), knee_of(report)
+    text, found = Text(f"{'knee':<14}", "dim"), knee_of(report)
     if found is None:
-        return text.append("       none: the rate of writes does not fall", "default")
+        return text.append("none: the rate of writes does not fall", "default")
     place = f"{percent(found.share)} of the drive, at {duration(found.at_ns)}"
-    text.append(f"       after {si(found.written_bytes, 'B')}, {place}", "default")
+    text.append(f"after {si(found.written_bytes, 'B')}, {place}", "default")
     written, levels = found.written_bytes, [("before it", found.before), ("after it", found.levels[0])]
     for level in found.levels[1:]:
         written += levels[-1][1].written_bytes
-        levels.append((f"after {si(written, 'B')}", level))
+        levels.append((f"from {si(written, 'B')}", level))
     for name, level in levels:
         said = f"{count(level.write_mb_s)} MB/s at {si(level.power_w, 'W')}, {number(level.j_per_gb, 2)} J/GB"
-        text.append(f"\n{name:<11}", "dim").append(said, "default")
+        text.append(f"\n{name:<14}", "dim").append(said, "default")
     return text
 
 

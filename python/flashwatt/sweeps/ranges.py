@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
@@ -128,17 +129,20 @@ def ranges(
     config: Config,
     *,
     keep: Iterable[str] = (),
+    factors: Mapping[str, float] = MappingProxyType({}),
     workers: int = 1,
     progress: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> Ranges:
     """Run a configuration through the ranges of its preset; the keys of `keep` stay as it has them.
+
+    `factors` are those by which a small drive has the values of keys: the ends of their ranges are taken times these.
 
     `progress` gets the number of runs that are finished, and of those that are known to be needed.
     """
     preset = config.resolve()["device"]["preset"]
     kept = set(keep)
     varied = tuple(one for one in parameters(preset) if one.key not in kept)
-    runner = _Runner(config, workers, progress)
+    runner = _Runner(config, factors, workers, progress)
     alone = [((one.key, end),) for one in varied for end in (one.low, one.high)]
     runner.run([(), *alone])
     has_knee = runner.figures[()]["knee"] is not None
@@ -156,9 +160,12 @@ _OF_ALL = ("mb_s", "power_w", "j_per_gb")
 class _Runner:
     """Runs points of the ranges, each once, and keeps their figures."""
 
-    def __init__(self, config: Config, workers: int, progress: Callable[[int, int], object]) -> None:
+    def __init__(
+        self, config: Config, factors: Mapping[str, float], workers: int, progress: Callable[[int, int], object]
+    ) -> None:
         self.figures: dict[Ends, dict[str, float | None]] = {}
         self._config, self._workers, self._progress = config, workers, progress
+        self._factors = factors
         self._done = count(1)
         self._hashes = Hashes()
 
@@ -179,8 +186,14 @@ class _Runner:
                 self.figures[point] = figures_of(report)
 
     def _at(self, point: Ends) -> Config:
-        sets = assignments({key: list(value) if isinstance(value, tuple) else value for key, value in point})
+        sets = assignments({key: self._value(key, value) for key, value in point})
         return Config(self._config.text, self._config.name, (*self._config.sets, *sets))
+
+    def _value(self, key: str, value: Any) -> Any:
+        """The value of a key as the configuration takes it."""
+        if key in self._factors:
+            return round(value * self._factors[key])
+        return list(value) if isinstance(value, tuple) else value
 
 
 def figures_of(report: Json) -> dict[str, float | None]:
