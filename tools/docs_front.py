@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flashwatt.plot.style import Canvas
 
 ROOT = Path(__file__).parents[1]
-CONFIG = ROOT / "examples/bursts.toml"
+CONFIG, MODERN = ROOT / "examples/bursts.toml", ROOT / "examples/modern.toml"
 _LONG_S = 0.1
 """A burst of the host is over after some milliseconds: what lasts longer is collection."""
 
@@ -30,6 +30,7 @@ def front() -> dict[str, str]:
     """Run the demo's configuration; give the pictures and the interactive page by their names."""
     chart = named(flashwatt.run(CONFIG, series=True))
     svg = {"power.svg": chart.svg(), "power-narrow.svg": narrow(chart).svg()}
+    svg["knee.svg"] = flashwatt.plot.knee(flashwatt.run(MODERN, series=True)).svg()
     page = chart.content(Path("power-live.html")).decode()
     return {**{name: both_schemes(one) for name, one in svg.items()}, "power-live.html": page}
 

@@ -30,7 +30,8 @@ def completed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (("run", "--preset", "tlc"), ["tlc-nvme-1t"]),
+        (("run", "--preset", "tlc-nv"), ["tlc-nvme-1t"]),
+        (("try", "mod"), ["modern"]),
         (("run", "--scheduler", "mq_"), ["mq_deadline"]),
         (("list", "schedulers", "pard"), ["pardispatcher"]),
         (("init", "x25m-"), ["x25m-calibrated"]),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 GUIDES = (
     "getting-started.md",
+    "today.md",
     "sweeps.md",
     "model-your-drive.md",
     "calibrate.md",
