@@ -30,7 +30,10 @@ def explain(name: str) -> dict[str, Any]:
             return explain(small)
         if not _kind_of(name) and (found := _by_word(name)):
             return found
-    return _key(_whole(name))
+    whole = _key(_whole(name))
+    if whole["key"] != name and whole["keys"] and (terms := find(name)):  # the name of a table, and a word of the field
+        return {**whole, "word": name, "terms": [one._asdict() for one in terms]}
+    return whole
 
 
 def _by_word(name: str) -> dict[str, Any] | None:
@@ -125,7 +128,7 @@ def _key(name: str) -> dict[str, Any]:
 def as_text(found: dict[str, Any]) -> str:
     """Write an explanation for a terminal."""
     if "terms" in found:
-        return _terms_text(found)
+        return "\n\n".join([_terms_text(found), *([_key_text(found)] if "key" in found else [])])
     if "report_key" in found:
         return _report_key_text(found)
     return _preset_text(found) if "preset" in found else _key_text(found)

@@ -88,28 +88,29 @@ def filled(config: Config, named: set[str]) -> tuple[Config, dict[str, float]]:
 
 
 def _print(found: Ranges, config: Config) -> None:
-    """Print a row for each figure, and for the keys that move it most rows below it."""
+    """Print a row for each figure, and below it the keys that move it most, with what each does alone."""
     console = stdout()
     drive = config.resolve()["device"]
     scale = f" at {of_drive(drive['scale'])}" if drive.get("scale") else ""
     table = new_table(f"{found.preset}{scale}, its parameters through their ranges", "", "as given", "least", "most")
-    table.add_column("matters most: from … to", no_wrap=True)
     known = {one.key: one for one in found.parameters}
     for name, one in found.figures.items():
+        table.add_row(
+            Text(_NAMES[name], "bold"), *(_written(name, value) for value in (one.nominal, one.low, one.high))
+        )
         moving = [effect for effect in one.effects if effect.high - effect.low >= _SEEN * one.nominal][:NAMED]
-        keys = [_effect(name, known[effect.key], effect.low, effect.high) for effect in moving]
-        values = (_written(name, value) for value in (one.nominal, one.low, one.high))
-        table.add_row(_NAMES[name], *values, keys[0] if keys else f"no key moves it by {percent(_SEEN)}")
-        for key in keys[1:]:
-            table.add_row("", "", "", "", key)
+        for effect in moving:
+            ends = (_written(name, value, unit=False) for value in (effect.low, effect.high))
+            table.add_row(f"  {_through(known[effect.key])}", "", *ends, style="dim")
+        if not moving:
+            table.add_row(f"  no key moves it by {percent(_SEEN)}", style="dim")
         table.add_section()
     emit(console, table)
     emit(console, Text(_said(found)))
 
 
-def _effect(name: str, parameter: Parameter, low: float, high: float) -> str:
-    ends = " to ".join(_of_key(end) for end in (parameter.low, parameter.high))
-    return f"{parameter.key} {ends}: {_written(name, low, unit=False)} … {_written(name, high, unit=False)}"
+def _through(parameter: Parameter) -> str:
+    return f"{parameter.key} {' to '.join(map(_of_key, (parameter.low, parameter.high)))}"
 
 
 def _of_key(value: Any) -> str:
@@ -119,7 +120,7 @@ def _of_key(value: Any) -> str:
 def _written(name: str, value: float, *, unit: bool = True) -> str:
     """Write a figure, with its unit if wanted."""
     if name == "knee":
-        return percent(value)
+        return percent(value) if unit else percent(value).removesuffix(" %")
     if "mb_s" in name:
         return f"{count(value)} MB/s" if unit else count(value)
     said = number(value, 2)
@@ -130,8 +131,9 @@ def _said(found: Ranges) -> str:
     """What was run, in words."""
     keys = counted(len(found.parameters), "key")
     lines = [
-        f"{counted(found.runs, 'run')}: {keys} of the preset, each alone at both ends of its range, and for each",
-        "figure all at the ends that lower it, and all at those that raise it. --json has the source of each range.",
+        f"{counted(found.runs, 'run')}: {keys} of the preset, each alone at both ends of its range (below a figure",
+        f"the keys that move it most, {NAMED} at most), and for each figure all at the ends that lower it, and",
+        "all at those that raise it. --json has the source of each range.",
     ]
     if found.without_knee:
         without = counted(found.without_knee, "run")
