@@ -105,7 +105,7 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
 }
 
 /// Every preset.
-pub const PRESETS: [&str; 12] = [
+pub const PRESETS: [&str; 15] = [
     "energysim",
     "x25m",
     "limit",
@@ -118,6 +118,9 @@ pub const PRESETS: [&str; 12] = [
     "slc-4way",
     "mlc-4way",
     "tgn",
+    "tlc-client-1t",
+    "tlc-dc-2t",
+    "tlc-96l-1t",
 ];
 
 /// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
@@ -131,6 +134,7 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         "tlc-nvme-1t" => {
             &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.6", "write_buffer.bytes=65536"]
         }
+        "tlc-client-1t" | "tlc-dc-2t" | "tlc-96l-1t" => return today(preset_name, sets),
         "slc-4way" => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"],
         // One unit: a merge takes so long that more of them would fill the gaps between bursts.
         "mlc-4way" | "tgn" => &[
@@ -149,8 +153,28 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         ],
         _ => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2"],
     };
+    mixed_on(preset_name, &[size, &["device.pages_per_block=32"]].concat(), sets)
+}
+
+/// [`mixed`] on a drive of today: a few blocks of four rows.
+fn today(preset_name: &str, sets: &[&str]) -> Config {
+    const SIZE: [&str; 6] = [
+        "device.channels=2",
+        "device.ways=2",
+        "device.pages_per_block=12",
+        "device.logical_bytes=25165824",
+        "device.op_ratio=1",
+        "write_buffer.bytes=1048576",
+    ];
+    let cache: &[&str] = match preset_name {
+        "tlc-client-1t" => &["slc_cache.static_bytes=600000", "slc_cache.dynamic_bytes=2000000"],
+        _ => &[],
+    };
+    mixed_on(preset_name, &[&SIZE[..], cache].concat(), sets)
+}
+
+fn mixed_on(preset_name: &str, size: &[&str], sets: &[&str]) -> Config {
     let workload = [
-        "device.pages_per_block=32",
         "workload.uniform.requests=1500",
         "workload.uniform.request_bytes=6144",
         "workload.uniform.align_bytes=2048",
