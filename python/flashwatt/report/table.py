@@ -570,9 +570,9 @@ def _replay(replay: Json) -> Iterator[tuple[str, str]]:
 
 def _amplification(flash: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The factors of write amplification, where garbage collection is not the only one."""
-    factors = {name: flash.get(f"{name}_factor") for name in ("rmw", "buffer", "gc")}
+    factors = {name: flash.get(f"{name}_factor") for name in ("rmw", "buffer", "pad", "fold", "gc")}
     known = {name: factor for name, factor in factors.items() if factor is not None}
-    if set(known) - {"gc"} and any(known.get(name, 1) != 1 for name in ("rmw", "buffer")):
+    if any(factor != 1 for name, factor in known.items() if name != "gc"):
         yield f"= {' × '.join(known)}", " × ".join(map(number, known.values()))
 
 

@@ -158,16 +158,17 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
 
 /// [`mixed`] on a drive of today: a few blocks of four rows.
 fn today(preset_name: &str, sets: &[&str]) -> Config {
-    const SIZE: [&str; 6] = [
+    const SIZE: [&str; 7] = [
+        "workload.uniform.request_bytes=26624",
         "device.channels=2",
-        "device.ways=2",
+        "device.ways=1",
         "device.pages_per_block=12",
-        "device.logical_bytes=25165824",
-        "device.op_ratio=1",
+        "device.logical_bytes=8388608",
+        "device.op_ratio=1.5",
         "write_buffer.bytes=1048576",
     ];
     let cache: &[&str] = match preset_name {
-        "tlc-client-1t" => &["slc_cache.static_bytes=600000", "slc_cache.dynamic_bytes=2000000"],
+        "tlc-client-1t" => &["slc_cache.static_bytes=200000", "slc_cache.dynamic_bytes=1000000"],
         _ => &[],
     };
     mixed_on(preset_name, &[&SIZE[..], cache].concat(), sets)
@@ -186,7 +187,7 @@ fn mixed_on(preset_name: &str, size: &[&str], sets: &[&str]) -> Config {
     let bursts: &[&str] = &["workload.uniform.burst_requests=200", "workload.uniform.burst_gap_ns=200000000"];
     let arrivals = ["workload.uniform.queue_depth", "workload.uniform.rate_per_s"];
     let given = sets.iter().any(|set| arrivals.iter().any(|key| set.starts_with(key)));
-    preset(preset_name, &[size, &workload, if given { &[] } else { bursts }, sets].concat())
+    preset(preset_name, &[&workload[..], size, if given { &[] } else { bursts }, sets].concat())
 }
 
 /// [`mixed`] with a window of fewer requests, in which there is still everything. The soak runs the longer one.
