@@ -47,8 +47,8 @@ lint: $(DEV) ## check formatting, lints, types, lengths of functions and duplica
 	  python packaging examples tools
 	$(BIN)/mypy --strict python/flashwatt
 	$(BIN)/python tools/structure.py
-	cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	cargo clippy --workspace --all-targets --features flashwatt/internals --locked -- -D warnings
+	cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target --bins
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --exclude flashwatt-python --exclude flashwatt-live --no-deps --features flashwatt/internals --document-private-items
 	@bash tools/other_platforms.sh
 
@@ -80,7 +80,7 @@ soak: soak-words $(CLI) $(DEV) ## run all tests at their full size times FACTOR=
 soak-words: # a misspelt PART or FACTOR ends here, before anything is installed or built
 	@$(PYTHON) tools/soak.py --part "$(PART)" --factor $(FACTOR) --check
 
-fuzz: ## fuzz configurations and trace parsers, FUZZ_SECONDS (60) each; with cargo-fuzz if installed, or by mutations
+fuzz: ## run FUZZ_DRIVES (5,000) random drives; fuzz configurations and trace parsers, FUZZ_SECONDS (60) each, with cargo-fuzz if installed, or by mutations
 	@bash tools/fuzz.sh
 
 validate-linux: $(CLI) ## run fio jobs in a real Linux kernel and in FlashWatt, and compare (20 minutes; installs packages)

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# What `make fuzz` runs: configurations and every trace parser, FUZZ_SECONDS each. Guided by coverage (cargo-fuzz on nightly) where
-# that is installed, else by mutation from a seeded generator, for the same time; it says which ran.
+# What `make fuzz` runs: FUZZ_DRIVES drives of today, drawn at random, under `--check`; then configurations and every trace parser,
+# FUZZ_SECONDS each. These are guided by coverage (cargo-fuzz on nightly) where that is installed, else by mutation from a seeded
+# generator, for the same time; it says which ran.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 seconds=${FUZZ_SECONDS:-60}
 seed=${FUZZ_SEED:-1}
+drives=${FUZZ_DRIVES:-5000}
+
+echo "fuzz: $drives drives of today (seed $seed)"
+cargo run --release --locked --quiet --bin drives -- "$drives" "$seed"
 
 if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
   echo "fuzz: cargo-fuzz on nightly is not installed: mutations with a seeded generator (seed $seed), $seconds s each"
