@@ -348,14 +348,11 @@ impl Controller {
         self.clear_ready(die, if urgent { OpQueue::UrgentStep } else { OpQueue::Step });
         if self.cells.is_some() {
             cold_path();
-            if self.leaves_step(die) {
+            if !self.plan_step_on_cells(die, firmware, &flash.array) {
                 return None;
             }
-        }
-        firmware.background(die, &flash.array);
-        if self.cells.is_some() {
-            cold_path();
-            self.set_lazy(die, firmware);
+        } else {
+            firmware.background(die, &flash.array);
         }
         flash.accounts.planned(now, Purpose::Background, firmware);
         let state = &mut self.dies[die.idx()];

@@ -126,6 +126,8 @@ pub struct Plan {
     more_replaced: Vec<(PlanIndex, BlockId)>,
     behind: Vec<(PlanIndex, PlanNumber)>,
     alternatives: Vec<(PlanIndex, Ppn)>,
+    /// Whether one of these three lists has something: one question in place of three, for each plan.
+    has_conditions: bool,
     wake: Vec<DieId>,
     slc: Vec<BlockId>,
     map_writes: Vec<MapWrite>,
@@ -231,6 +233,7 @@ impl Plan {
         self.more_replaced.clear();
         self.behind.clear();
         self.alternatives.clear();
+        self.has_conditions = false;
         self.wake.clear();
         self.slc.clear();
         self.map_writes.clear();
@@ -273,6 +276,7 @@ impl Plan {
         debug_assert!(alternatives.len() <= 4);
         let op = self.read(ppn, cause, after);
         self.alternatives.extend(alternatives.iter().map(|&other| (op, other)));
+        self.has_conditions |= !alternatives.is_empty();
         op
     }
 
@@ -313,6 +317,7 @@ impl Plan {
         debug_assert!(self.ops[op.0 as usize].after.is_none() && earlier.0 < self.first);
         if earlier.0 >= self.settled {
             self.behind.push((op, earlier));
+            self.has_conditions = true;
         }
     }
 
@@ -417,6 +422,7 @@ impl Plan {
             planned.replaces = block;
         } else {
             self.more_replaced.push((op, block));
+            self.has_conditions = true;
         }
     }
 
@@ -446,7 +452,7 @@ impl Plan {
     #[inline]
     pub fn only_op(&self) -> Option<&PlannedOp> {
         match self.ops.as_slice() {
-            [op] if op.cause != Cause::Map && self.is_plain() && self.slc.is_empty() => Some(op),
+            [op] if op.cause != Cause::Map && self.is_plain() => Some(op),
             _ => None,
         }
     }
@@ -454,7 +460,7 @@ impl Plan {
     /// Whether the operations have no conditions beyond their own fields.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        self.more_replaced.is_empty() && self.behind.is_empty() && self.alternatives.is_empty()
+        !self.has_conditions
     }
 
     /// Operations that wait for an operation of an earlier plan.

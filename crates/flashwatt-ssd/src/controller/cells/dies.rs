@@ -10,6 +10,7 @@ use crate::controller::queues::OpList;
 use crate::energy::ledger::OpTimes;
 use crate::energy::{DieState, ExtraState};
 use crate::firmware::Firmware;
+use crate::nand::Array;
 use crate::observe::probe::Probe;
 use flashwatt_base::units::{DieId, Nanos, OpId};
 
@@ -197,9 +198,20 @@ impl Controller {
         }
     }
 
-    /// Whether the next step of a die's background work is not begun.
-    pub(in crate::controller) fn leaves_step(&self, die: DieId) -> bool {
-        self.cells.as_ref().is_some_and(|cells| cells.leaves_lazy && cells.dies[die.idx()].is_lazy)
+    /// Plans the next step of a die's background work. Returns whether it did: work that waits for the host is not begun at the end of a run.
+    #[inline(never)]
+    pub(in crate::controller) fn plan_step_on_cells(
+        &mut self,
+        die: DieId,
+        firmware: &mut Firmware,
+        array: &Array,
+    ) -> bool {
+        if self.cells().leaves_lazy && self.is_lazy(die) {
+            return false;
+        }
+        firmware.background(die, array);
+        self.set_lazy(die, firmware);
+        true
     }
 
     /// Whether the background work of a die waits for the host however long that takes.

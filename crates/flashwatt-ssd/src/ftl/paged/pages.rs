@@ -73,7 +73,9 @@ pub(in crate::ftl) struct Pages {
     allocation: Allocation,
     row_stripe: RowStripe,
     separate_frontiers: bool,
+    /// How collections copy pages, and folds.
     copy_kind: OpKind,
+    fold_kind: OpKind,
     low_watermark: u32,
     reserved: u32,
     policy: Box<dyn VictimPolicy>,
@@ -172,6 +174,7 @@ impl Pages {
             row_stripe: setup.row_stripe,
             separate_frontiers,
             copy_kind: OpKind::of_copies(setup.nand.copyback),
+            fold_kind: OpKind::of_copies(setup.slc_cache.is_some_and(|rules| rules.on_die)),
             low_watermark: setup.gc.low_watermark_blocks,
             reserved: setup.gc.reserved_blocks,
             policy: crate::gc::build(&setup.gc.policy),
@@ -767,10 +770,11 @@ impl Pages {
     /// How pages are copied for this cause.
     #[inline(always)]
     fn copy_kind_of(&self, cause: Cause) -> OpKind {
-        match &self.slc {
-            Some(slc) if cause == Cause::Fold => OpKind::of_copies(slc.rules().on_die),
-            _ => self.copy_kind,
+        if cause == Cause::Fold {
+            cold_path();
+            return self.fold_kind;
         }
+        self.copy_kind
     }
 
     #[inline(never)]
