@@ -65,7 +65,8 @@ def test_a_key_is_explained(flashwatt: Cli) -> None:
     result = flashwatt("explain", "device.timing.erase_ns")
     for words in ("whole number; ns; 1 to", "tBERS", "x25m = 2_000_000", "ES Table III", "rftl-4g = 1_500_000"):
         assert words in result.stdout
-    assert flashwatt("explain", "erase_ns").stdout == result.stdout, "its end is enough where there is one such key"
+    whole, end = (flashwatt("explain", key).stdout for key in ("device.timing.page_transfer_ns", "page_transfer_ns"))
+    assert whole == end, "its end is enough where there is one such key"
     found = json.loads(flashwatt("explain", "energy.dram_rule", "--json").stdout)
     assert [one["name"] for one in found["choices"]] == ["with_controller", "per_op"]
     assert found["default"] == "per_op"

@@ -64,6 +64,7 @@ def every(tmp_path: Path) -> Iterator[tuple[str, Chart]]:
     results = flashwatt.sweep({"device.channels": [2, 8]}, base=base)
     yield "tradeoff", plot.tradeoff(results)
     yield "activity", plot.activity(one, "throughput")
+    yield "knee", plot.knee(one)
     small = {"device.channels": 2, "device.blocks_per_plane": 32, "ftl": "fast", "workload.uniform.requests": 100}
     crash = flashwatt.crash(base.override(small), cuts=12)
     yield from ((name, getattr(plot, name)(crash)) for name in ("recovery", "cuts"))
@@ -110,7 +111,7 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
 def test_every_chart_is_there(charts: dict[str, Chart]) -> None:
     drawn = {name.partition(",")[0] for name in charts}
     assert drawn >= {
-        name for name in plot.__all__ if name not in ("Chart", "write_activity", "write_page", "probes")
+        name for name in plot.__all__ if name not in ("Chart", "write_activity", "write_knee", "write_page", "probes")
     }  # as `power`
 
 

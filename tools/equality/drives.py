@@ -178,7 +178,8 @@ def recovery(draw: Draw, settings: dict[str, Any]) -> dict[str, Any]:
         found["device.timing.program_upper_ns"] = 5_000_000
     if draw.chance(0.3):
         found["recovery.trim_records"] = "page"
-    if "device.nand.paired_pages" not in found and draw.chance(0.4):
+    often = 0.8 if _has_map_on_flash(settings) else 0.4
+    if "device.nand.paired_pages" not in found and draw.chance(often):
         found["recovery.checkpoint_interval_bytes"] = draw.one(1 << 18, 1 << 20)
     if _has_map_on_flash(settings):
         found["recovery.map_load_fraction"] = draw.one(0.0, 0.0, 0.001, 0.002)

@@ -59,9 +59,27 @@ def are_alike(drives: list[Json]) -> bool:
 
 
 def _device(content: Any, config: Mapping[str, Any]) -> Json:
-    """The drive; the size of a disk follows from its geometry."""
+    """The drive; the size of a disk follows from its geometry. Times of cells take the place of those of pages."""
     derived = _DERIVED | _KEPT
-    return {"device": _without(content, derived | {"logical_bytes"} if "hdd" in config else derived)}
+    device = _without(content, derived | {"logical_bytes"} if "hdd" in config else derived)
+    if device.get("cells"):
+        device["timing"] = _without(device["timing"], {"read_ns", "program_ns"})
+    return {"device": device}
+
+
+def _slc_cache(content: Any, config: Mapping[str, Any]) -> Json:
+    """The cache: blocks of each die as bytes of the drive, in SLC mode."""
+    device = config["device"]
+    dies = device["channels"] * device["ways"]
+    planes = device["planes"] if device.get("plane_blocks") else 1
+    pages = device["pages_per_block"] * planes // device["cells"]["bits"]
+    cache = _without(content, {"static_blocks", "dynamic_blocks"})
+    for part in ("static", "dynamic"):
+        if (blocks := content[f"{part}_blocks"]) is not None:
+            cache[f"{part}_bytes"] = blocks * dies * pages * device["page_bytes"]
+    if content["fold"] != "idle":
+        cache = _without(cache, {"idle_start_ns", "idle_gap_ns"})
+    return {"slc_cache": cache}
 
 
 def _hdd(content: Any, _config: Mapping[str, Any]) -> Json:
@@ -246,6 +264,7 @@ _TABLES: dict[str, Callable[[Any, Mapping[str, Any]], Json]] = {
     "ftl": _ftl,
     "gc": _gc,
     "write_buffer": _write_buffer,
+    "slc_cache": _slc_cache,
     "controller": _controller,
     "energy": _energy,
     "workload": _workload,
