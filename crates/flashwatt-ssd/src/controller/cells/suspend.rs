@@ -145,12 +145,13 @@ impl Controller {
     ) {
         for way in ways(self.cells().watched[channel.idx()]) {
             let die = self.geometry.die_at(channel, way);
-            let is_wanted = self.next_suspending(die).is_some();
             let of = &self.cells().dies[die.idx()];
-            let is_exhausted = of.is_exhausted(self.suspend_rules());
+            let is_wanted = || self.next_suspending(die).is_some();
             match of.pause.stage {
-                Stage::Works if is_wanted && !is_exhausted => self.suspend(agenda, die, flash),
-                Stage::Suspended if (!is_wanted || is_exhausted_of_reads(of)) && self.does_nothing(die) => {
+                Stage::Works if is_wanted() && !of.is_exhausted(self.suspend_rules()) => {
+                    self.suspend(agenda, die, flash)
+                }
+                Stage::Suspended if (is_exhausted_of_reads(of) || !is_wanted()) && self.does_nothing(die) => {
                     self.resume(agenda, die, flash);
                 }
                 _ => {}
