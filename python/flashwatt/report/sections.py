@@ -648,7 +648,7 @@ class Spare:
     """(physical − logical) / physical bytes."""
     kept_bytes: int
     """Bytes of flash without data of the host: blocks kept erased for collection or merges, map blocks, blocks for a
-    recovery, and the rest of blocks that a range of addresses fills in part."""
+    recovery, those of `slc_cache.static_bytes`, and the rest of blocks that a range of addresses fills in part."""
     watermark_bytes: int
     """Of these, `gc.low_watermark_blocks` of each die; 0 for a layer that merges blocks."""
     effective_op_ratio: float | None

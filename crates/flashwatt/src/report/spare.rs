@@ -16,7 +16,8 @@ pub struct SpareReport {
     pub op_ratio: f64,
     /// (physical - logical) / physical bytes.
     pub fraction: f64,
-    /// Bytes of blocks that hold no data of the host: kept erased for collection or merges, for the map, for what a recovery needs.
+    /// Bytes of blocks that hold no data of the host: kept erased for collection or merges, for the map, for what a recovery needs,
+    /// for the static part of an SLC cache.
     pub kept_bytes: u64,
     /// Of these, what the low watermark of collection keeps; 0 for a layer that merges blocks.
     pub watermark_bytes: u64,
@@ -35,7 +36,9 @@ impl SpareReport {
         let size = size(config, geometry);
         let page_bytes = u128::from(device.page_bytes);
         let withheld = size.dies * u128::from(geometry.reserves.total()) * size.pages_per_block;
-        let kept = ssd.ftl.room(&size).idle_pages + withheld;
+        let of_cache = ssd.slc_cache.as_ref().map_or(0, |cache| u128::from(cache.static_blocks));
+        let static_pages = size.dies * of_cache * size.pages_per_block;
+        let kept = ssd.ftl.room(&size).idle_pages + withheld + static_pages;
         let collects = u128::from(ssd.ftl.collects());
         let watermark = collects * size.dies * u128::from(size.low_watermark_blocks) * size.pages_per_block;
         let usable = (size.dies * size.die_blocks * size.pages_per_block).saturating_sub(kept);

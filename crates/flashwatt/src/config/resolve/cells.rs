@@ -318,8 +318,10 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, row_pages: 
     let controller = &raw.controller;
     let order = registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY);
     if order.build.in_order.is_some() {
-        let fault = c.fault("controller.policy", "a row waits for its pages, others go ahead").found(order.name);
-        c.push(fault.expected("out_of_order"));
+        let fault =
+            c.fault("controller.policy", "operations go ahead of rows that wait for pages, and of suspended ones");
+        let fault = fault.found(format!("{:?}, with {key}", order.name));
+        c.push(fault.expected("\"out_of_order\", or no such key"));
     }
 }
 
