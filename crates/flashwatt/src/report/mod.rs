@@ -544,7 +544,8 @@ fn fewer_than_asked(config: &Config, outcome: &Outcome<()>) -> Option<String> {
     let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
     let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
     let is_synthetic = matches!(config.workload, crate::config::Workload::Synthetic(_));
-    let help = if is_synthetic { " (`requests` of its table sets their number: workload.uniform.requests, …)" } else { "" };
+    let help =
+        if is_synthetic { " (`requests` of its table sets their number: workload.uniform.requests, …)" } else { "" };
     ended_early
         .then(|| format!("the workload ended after {measured} of the {asked} requests that were to be measured{help}"))
 }
