@@ -5,6 +5,7 @@
 //! the die. The last free blocks are reserved for collection, so that it can always finish. The map belongs to the [`Owner`],
 //! which learns of every move.
 
+mod folds;
 mod persist;
 mod rebuild;
 
@@ -14,9 +15,8 @@ use super::frontier::{CopyUnits, Frontier};
 use super::phases::PhaseRules;
 use super::slc::SlcBlocks;
 use crate::blocks::{BlockTable, BlockView, Choice, NextCopy};
-use crate::drive::settings::FoldWhen;
 use crate::ftl::plan::{ChosenVictim, Plan};
-use crate::ftl::{Allocation, Context, IdlePace, Setup, Steady};
+use crate::ftl::{Allocation, Context, Setup, Steady};
 use crate::gc::VictimPolicy;
 use crate::nand::settings::RowStripe;
 use crate::nand::{Array, DieSet, Geometry, Pace};
@@ -291,14 +291,6 @@ impl Pages {
         }
     }
 
-    /// Free blocks that a running fold of the static part may need beside the reserve: its erase gives native data none back.
-    #[inline(always)]
-    fn claim_of_fold(&self, die: DieId) -> u32 {
-        let Some(slc) = &self.slc else { return 0 };
-        let folds = self.dies[die.idx()].job.is_some_and(|job| job.cause == Cause::Fold);
-        u32::from(folds && !slc.has_dynamic(die))
-    }
-
     /// Lets the host ask a die again that had no room.
     #[inline(always)]
     fn ask_again(&mut self, die: DieId) {
@@ -346,37 +338,6 @@ impl Pages {
             return None;
         }
         Some(self.dies[die.idx()].host.take(self.geometry.units_per_page))
-    }
-
-    /// The page of a host's write in the cache. The inner `None`: the write waits for room in it. The outer one: it goes to a native
-    /// block.
-    fn slc_page_on<O: Owner>(
-        &mut self,
-        die: DieId,
-        owner: &O,
-        cx: &mut Context,
-        plan: &mut Plan,
-    ) -> Option<Option<Ppn>> {
-        let free = self.free(die, owner, cx.blocks);
-        let units = self.geometry.units_per_page;
-        let Some(slc) = &mut self.slc else { return None };
-        if slc.of(die).frontier.is_full() {
-            if !slc.may_open(die, free) {
-                let waits = slc.waits_for_room(die);
-                let of = slc.of_mut(die);
-                (of.is_full, of.is_awaited) = (true, of.is_awaited | waits);
-                plan.wake(die);
-                return if waits { Some(None) } else { None };
-            }
-            let block = cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.wear))?;
-            cx.blocks.set_apart(block);
-            plan.use_as_slc(block);
-            plan.wake(die); // the cache may be full now
-            let of = slc.of_mut(die);
-            (of.frontier, of.is_full) = (Frontier::at_slc(&self.geometry, block), false);
-            of.blocks.push_back(block);
-        }
-        Some(Some(slc.of_mut(die).frontier.take(units)))
     }
 
     fn open_host_block<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) -> bool {
@@ -500,87 +461,6 @@ impl Pages {
         }
     }
 
-    /// Whether a host's write waits for a fold on a die.
-    fn is_awaited(&self, die: DieId) -> bool {
-        self.slc.as_ref().is_some_and(|slc| slc.of(die).is_awaited)
-    }
-
-    /// Whether a die folds beside what it needs for free blocks.
-    #[inline(always)]
-    fn wants_fold<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
-        let Some(slc) = &self.slc else { return false };
-        cold_path();
-        let free = self.free(die, owner, blocks);
-        let ahead = slc.folds_ahead(die, free) && self.folds_leave_watermark(die, free);
-        slc.oldest(die, blocks).is_some() && (slc.of(die).is_awaited || ahead)
-    }
-
-    /// Whether folds that no write waits for leave a die with this number of free blocks the low watermark.
-    fn folds_leave_watermark(&self, die: DieId, free: u32) -> bool {
-        free >= self.low_watermark || self.slc.as_ref().is_some_and(|slc| slc.has_dynamic(die))
-    }
-
-    /// Whether a die has a block to fold, and room for that: folds of the static part take native room and give none, so they must leave
-    /// the reserve. What the host overwrites may make room.
-    fn may_fold<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
-        let Some(slc) = &self.slc else { return false };
-        let Some(victim) = slc.oldest(die, blocks) else { return false };
-        let kept = if slc.has_dynamic(die) { 0 } else { self.reserved };
-        let free = self.free(die, owner, blocks).saturating_sub(kept);
-        let DieWrites { host, gc, leftover, .. } = &self.dies[die.idx()];
-        let frontier = if self.separate_frontiers { gc } else { host };
-        let room = frontier.left() + leftover.left() + free * self.geometry.units_per_block;
-        blocks.valid_units(victim) + self.geometry.row_pages * self.geometry.units_per_page <= room
-    }
-
-    /// The same of a fold that no write waits for.
-    fn may_fold_ahead<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
-        self.folds_leave_watermark(die, self.free(die, owner, blocks)) && self.may_fold(die, owner, blocks)
-    }
-
-    /// Whether the work of a die is one that writes of the host always go before: folds that no write waits for.
-    pub fn is_lazy<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
-        let is_fold = self.dies[die.idx()].job.as_ref().is_none_or(|job| job.cause == Cause::Fold && !job.is_pressed);
-        let has_room = || self.free(die, owner, blocks) >= self.low_watermark + self.claim_of_fold(die);
-        self.slc.is_some() && is_fold && !self.is_awaited(die) && has_room()
-    }
-
-    /// Whether an idle drive has something to fold.
-    pub fn has_folds<O: Owner>(&self, owner: &O, blocks: &BlockTable) -> bool {
-        let Some(slc) = &self.slc else { return false };
-        let has_fold = |die: DieId| match &self.dies[die.idx()].job {
-            Some(job) => job.is_idle_work && !job.erasing,
-            None => self.may_fold_ahead(die, owner, blocks),
-        };
-        slc.rules().fold == FoldWhen::Idle && (0..self.geometry.dies).map(DieId).any(has_fold)
-    }
-
-    /// The pace of folds of an idle drive, if it has any.
-    pub fn idle_pace(&self) -> Option<IdlePace> {
-        let rules = self.slc.as_ref()?.rules();
-        let pace = IdlePace { start_ns: rules.idle_start_ns, gap_ns: rules.idle_gap_ns };
-        (rules.fold == FoldWhen::Idle).then_some(pace)
-    }
-
-    /// Begins with the fold of a die's oldest block in SLC mode, if the die collects nothing. Returns whether an idle drive has a step of a
-    /// fold to do now: [`Self::background`] plans it.
-    pub fn begin_idle_fold<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context) -> bool {
-        if self.dies[die.idx()].job.is_none() && self.may_fold_ahead(die, owner, cx.blocks) {
-            self.start_fold(die, owner, cx, true);
-        }
-        self.dies[die.idx()].job.is_some_and(|job| job.is_idle_work && !job.erasing)
-    }
-
-    /// Starts the fold of a die's oldest block in SLC mode. Returns whether there is one.
-    fn start_fold<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, is_idle_work: bool) -> bool {
-        let Some(victim) = self.slc.as_ref().and_then(|slc| slc.oldest(die, cx.blocks)) else { return false };
-        cx.blocks.condemn(victim);
-        let mut job = GcJob { is_idle_work, ..GcJob::new(victim, Cause::Fold) };
-        (0..GcJob::COPIES_AHEAD).for_each(|_| job.fetch(owner, cx.blocks));
-        self.dies[die.idx()].job = Some(job);
-        true
-    }
-
     /// The victim of a die if all its pages are copied, and nothing has been planned since.
     pub fn copied(&self, die: DieId, blocks: &BlockTable) -> Option<BlockId> {
         let job = self.dies[die.idx()].job.as_ref().filter(|job| !job.erasing)?;
@@ -605,20 +485,10 @@ impl Pages {
         self.step(die, owner, cx, plan);
     }
 
-    /// Whether a die begins with a fold: one that gives it a free block if it is low on them, or one that is wanted if it is not.
-    #[inline(always)]
-    fn begins_with_fold<O: Owner>(&self, die: DieId, owner: &O, blocks: &BlockTable) -> bool {
-        let Some(slc) = &self.slc else { return false };
-        cold_path();
-        let is_low = self.free(die, owner, blocks) < self.low_watermark;
-        let wants = if is_low { slc.has_dynamic(die) } else { self.wants_fold(die, owner, blocks) };
-        wants && self.may_fold(die, owner, blocks)
-    }
-
     /// Starts the collection of a block if the die is low on free blocks and a block has invalid pages.
     fn start_job<O: Owner>(&mut self, die: DieId, owner: &O, cx: &mut Context, plan: &mut Plan) {
-        if self.begins_with_fold(die, owner, cx.blocks) && self.start_fold(die, owner, cx, false) {
-            return;
+        if self.begins_with_fold(die, owner, cx.blocks) {
+            return self.start_fold(die, owner, cx, false);
         }
         if self.free(die, owner, cx.blocks) >= self.low_watermark {
             return;

@@ -121,13 +121,12 @@ impl SlcBlocks {
         found.filter(|&block| blocks.state(block) == BlockState::Closed)
     }
 
-    /// A block has been folded, or its content was erased. Returns whether it was one of the cache.
-    pub fn erased(&mut self, die: DieId, block: BlockId) -> bool {
+    /// A block has been erased, which may be one of the cache.
+    pub fn erased(&mut self, die: DieId, block: BlockId) {
         let of = &mut self.dies[die.idx()];
         let before = of.blocks.len();
         of.blocks.retain(|&other| other != block);
         of.is_awaited &= of.blocks.len() == before;
-        of.blocks.len() < before
     }
 }
 
