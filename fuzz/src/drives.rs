@@ -133,7 +133,7 @@ impl Draw<'_> {
         self.sets.push(format!("{key}={value}"));
     }
 
-    /// Sets a key to a number, in so many of 100 cases.
+    /// Sets a key to a number, with a chance of `percent`.
     fn maybe(&mut self, percent: u64, key: &str, least: u64, most: u64) {
         if self.chance(percent) {
             let value = self.number(least, most);
@@ -141,7 +141,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Sets a key to a name or another value, in so many of 100 cases.
+    /// Sets a key to one of these values, with a chance of `percent`.
     fn one_of(&mut self, percent: u64, key: &str, values: &[&str]) {
         if self.chance(percent) {
             let at = self.rng.below(values.len() as u64) as usize;

@@ -153,6 +153,11 @@ impl Recovery {
 }
 
 impl Settings {
+    /// Blocks of each die that the static part of an SLC cache takes.
+    pub fn static_slc_blocks(&self) -> u32 {
+        self.slc_cache.as_ref().map_or(0, |cache| cache.static_blocks)
+    }
+
     /// The settings that the translation layer heeds besides its own.
     pub fn ftl_setup(&self) -> ftl::Setup<'_> {
         let DeviceTable { nand, block_stripe, cells, .. } = &self.device;

@@ -163,7 +163,7 @@ fn check_room(ssd: &Settings, reserves: &Reserves) -> Result<(), Error> {
         low_watermark_blocks: ssd.gc.low_watermark_blocks,
         reserved_blocks: ssd.gc.reserved_blocks,
     });
-    let static_blocks = ssd.slc_cache.as_ref().map_or(0, |cache| cache.static_blocks);
+    let static_blocks = ssd.static_slc_blocks();
     let kept = dies * u128::from(reserves.total() + static_blocks) * pages_per_block;
     let (has, needs) = (dies * die_blocks * pages_per_block, room.pages + kept);
     if reserves.total_of(Runs::Cut) == 0 || has >= needs {

@@ -35,10 +35,8 @@ impl SpareReport {
         let (ssd, device) = (config.ssd(), &config.ssd().device);
         let size = size(config, geometry);
         let page_bytes = u128::from(device.page_bytes);
-        let withheld = size.dies * u128::from(geometry.reserves.total()) * size.pages_per_block;
-        let of_cache = ssd.slc_cache.as_ref().map_or(0, |cache| u128::from(cache.static_blocks));
-        let static_pages = size.dies * of_cache * size.pages_per_block;
-        let kept = ssd.ftl.room(&size).idle_pages + withheld + static_pages;
+        let withheld = u128::from(geometry.reserves.total() + ssd.static_slc_blocks());
+        let kept = ssd.ftl.room(&size).idle_pages + size.dies * withheld * size.pages_per_block;
         let collects = u128::from(ssd.ftl.collects());
         let watermark = collects * size.dies * u128::from(size.low_watermark_blocks) * size.pages_per_block;
         let usable = (size.dies * size.die_blocks * size.pages_per_block).saturating_sub(kept);

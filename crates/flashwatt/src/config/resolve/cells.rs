@@ -202,7 +202,7 @@ pub(super) fn slc_cache(
     asked
 }
 
-/// The cache on cells of so many bits, which have times of SLC mode or not.
+/// The cache that is asked for, on cells with this number of bits. `has_timing`: the times of SLC mode are given.
 fn asked_cache(c: &mut Checker, raw: &Raw, bits: u32, has_timing: bool) -> Option<AskedCache> {
     const TABLE: &str = "slc_cache";
     let table = &raw.slc_cache;
