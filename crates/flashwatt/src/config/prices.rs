@@ -180,7 +180,7 @@ mod tests {
                 let device = &config.ssd().device;
                 let text = as_toml(&config.ssd().energy, &device.timing, device.page_bytes);
                 let own = &config.ssd().energy;
-                let read = prices(own, &device.timing, device.page_bytes, &text, "test.toml", (false, false));
+                let read = prices(own, &device.timing, device.page_bytes, &text, "test.toml", (true, true));
                 let read = read.expect("valid prices");
                 assert_eq!(read, config.ssd().energy, "{name} {way}\n{text}");
             }

@@ -112,6 +112,10 @@ fn parameters_of_schedulers_have_ranges_and_defaults() {
     assert_eq!(key("host.nr_requests").default, None, "the scheduler and the queue depth decide");
 }
 
+/// A drive of two bits a cell.
+const CELLS: [&str; 4] =
+    ["device.cells.bits=2", "device.cells.read_ns=[1, 1]", "device.cells.program_ns=1", "device.preset=limit"];
+
 /// Giving a key its default changes nothing, unless the preset gives it or another way of saying the same.
 #[test]
 fn every_default_is_valid() {
@@ -147,9 +151,11 @@ fn every_default_is_valid() {
             sets.extend(["device.bus.cache_read=true", "device.preset=limit"].map(String::from));
         }
         if key.key.starts_with("device.cells.") {
-            let cells = ["device.cells.bits=2", "device.cells.read_ns=[1, 1]", "device.cells.program_ns=1"];
-            sets.extend(cells.map(String::from));
-            sets.push("device.preset=limit".into());
+            sets.extend(CELLS.map(String::from));
+        }
+        if key.key.starts_with("slc_cache.") {
+            let slc = ["device.cells.slc={ read_ns = 1, program_ns = 1 }", "slc_cache.static_bytes=64e6"];
+            sets.extend(CELLS.into_iter().chain(slc).map(String::from));
         }
         if key.key.starts_with("device.suspend.") {
             let suspend = ["device.suspend.program_ns=1", "device.suspend.erase_ns=1", "device.preset=limit"];
@@ -191,7 +197,9 @@ fn messages_and_the_reference_tell_the_same_ranges() {
     assert!(ranged.len() > 50, "{}", ranged.len());
     for (key, least, greatest) in ranged {
         for wrong in ["-1".to_string(), "\"many\"".into(), (u128::from(greatest) + 1).to_string()] {
-            let sets: Vec<_> = host_with(&key).into_iter().chain([format!("{key}={wrong}")]).collect();
+            let cells = CELLS.iter().filter(|set| key.starts_with("device.cells.") && !set.starts_with(&key));
+            let sets = host_with(&key).into_iter().chain(cells.map(|set| set.to_string()));
+            let sets: Vec<_> = sets.chain([format!("{key}={wrong}")]).collect();
             let Err(crate::Error::Config(faults)) = load("", "test", &sets) else {
                 panic!("{key}={wrong} is taken");
             };
