@@ -231,13 +231,13 @@ impl Controller {
             cold_path();
             return;
         }
+        if self.cells.is_some() {
+            cold_path();
+            self.set_lazy(die, firmware);
+        }
         if self.dies[die.idx()].background == 0 && firmware.ftl.wants_background(die, &firmware.blocks) {
             if self.dies[die.idx()].ready & OpQueue::OF_BACKGROUND == 0 {
                 self.dies[die.idx()].background_since = self.next_seq;
-            }
-            if self.cells.is_some() {
-                cold_path();
-                self.set_lazy(die, firmware);
             }
             self.set_ready(die, self.step_queue(die));
         }

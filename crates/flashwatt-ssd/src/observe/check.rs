@@ -169,6 +169,7 @@ impl Shadow {
             require(in_buffer.is_none_or(|entry| !entry.is_complete()), || format!("unit {lpn} is in the buffer"));
             let Some((ppn, version)) = unit.mapped else {
                 require(!unit.written || in_buffer.is_some(), || format!("unit {lpn} is lost"));
+                from += usize::from(ops.get(from + 1).is_some_and(|op| op.is_blank)); // what was never written is read as well
                 continue;
             };
             require(version == unit.version || in_buffer.is_some(), || {

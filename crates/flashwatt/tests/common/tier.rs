@@ -22,6 +22,11 @@ pub fn seed() -> u64 {
     variable("FLASHWATT_SEED").unwrap_or(0)
 }
 
+/// The only case of a random test that is run, by its number in messages of failures: `FLASHWATT_CASE`.
+pub fn only_case() -> Option<usize> {
+    variable("FLASHWATT_CASE")
+}
+
 fn variable<T: FromStr>(name: &str) -> Option<T> {
     let text = env::var(name).ok()?;
     let value = text.parse().unwrap_or_else(|_| panic!("{name}: found `{text}`; expected a number"));

@@ -9,7 +9,7 @@ use flashwatt_core::connector::{Request, RequestKind};
 use flashwatt_ssd::gc;
 use flashwatt_ssd::wear;
 
-use crate::common::tier::{seed, soak};
+use crate::common::tier::{only_case, seed, soak};
 use crate::common::{PAGE, load};
 
 /// Overrides that say what a drive works by.
@@ -341,9 +341,12 @@ pub fn for_each_scheme(schemes: &[Scheme], times: usize, test: impl Fn(&Scheme, 
         if at >= times * schemes.len() {
             return;
         }
+        if only_case().is_some_and(|case| case != at) {
+            continue;
+        }
         let (scheme, seed) = (&schemes[at % schemes.len()], seed().wrapping_add(at as u64));
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(scheme, seed)));
-        assert!(outcome.is_ok(), "see above: scheme {scheme:?}, seed {seed}");
+        assert!(outcome.is_ok(), "see above: case {at}, scheme {scheme:?}, seed {seed}");
     };
     std::thread::scope(|scope| {
         scope.spawn(work);

@@ -206,8 +206,11 @@ impl Controller {
         firmware: &mut Firmware,
         array: &Array,
     ) -> bool {
-        if self.cells().leaves_lazy && self.is_lazy(die) {
-            return false;
+        if self.cells().leaves_lazy {
+            self.set_lazy(die, firmware); // a write may have come to wait for it
+            if self.is_lazy(die) {
+                return false;
+            }
         }
         firmware.background(die, array);
         self.set_lazy(die, firmware);
