@@ -257,7 +257,10 @@ impl Controller {
             match step {
                 Promotion::Raise(id) if self.is_below(id, queue) => self.raise(id, queue, array, &mut steps),
                 Promotion::Raise(_) => {}
-                Promotion::Link(id) => self.link(id),
+                Promotion::Link(id) => {
+                    self.link(id);
+                    self.note_read(id);
+                }
             }
         }
         self.promotion = steps;

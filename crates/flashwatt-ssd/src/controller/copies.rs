@@ -81,8 +81,7 @@ impl Controller {
 
     /// Whether a die could start an operation now.
     fn is_free(&self, die: DieId) -> bool {
-        let die = &self.dies[die.idx()];
-        die.running.is_none() && die.ready == 0
+        self.is_idle(die) && self.dies[die.idx()].ready == 0
     }
 
     /// Whether any die of a channel could start an operation now, and its bus is free.

@@ -225,11 +225,16 @@ impl Controller {
         }
     }
 
+    /// Whether a die does nothing.
+    pub(super) fn is_idle(&self, die: DieId) -> bool {
+        let (channel, way) = self.seat(die);
+        self.channels[channel.idx()].idle >> way & 1 != 0
+    }
+
     /// Planned and running operations of a die.
     pub(super) fn queue_length(&self, die: DieId) -> u32 {
-        let state = &self.dies[die.idx()];
-        let mut length = u32::from(state.running.is_some());
-        for list in &state.queues {
+        let mut length = u32::from(!self.is_idle(die));
+        for list in &self.dies[die.idx()].queues {
             let mut at = list.head;
             while at.is_some() {
                 (length, at) = (length + 1, self.ops[at].next);

@@ -1,8 +1,8 @@
 //! What a die does now.
 
-use super::Moving;
 use super::rows::RowId;
 use super::suspend::{Pause, Stage};
+use super::{Cells, Moving};
 use crate::controller::Controller;
 use crate::controller::MeteredFlash;
 use crate::controller::op::OpQueue;
@@ -123,11 +123,19 @@ impl Controller {
     /// Takes account of what a die does from now on: its state in the books, and whether it can start operations, or something beside
     /// what it does.
     pub(super) fn restate<P: Probe>(&mut self, die: DieId, now: Nanos, flash: &mut MeteredFlash<P>) {
-        let moving = self.moving_of(die);
+        let (channel, way) = self.seat(die);
+        let moving = self.cells().moving[channel.idx()].filter(|moving| moving.die() == die);
         let of = &self.cells().dies[die.idx()];
-        let (works, has_out) = (of.work != ArrayWork::None, of.out.head.is_some());
-        let is_suspended = of.is_suspended();
-        if !works {
+        let (works, has_out, is_suspended) = (of.work != ArrayWork::None, of.out.head.is_some(), of.is_suspended());
+        let (moves_in, moves_out) = match moving {
+            Some(Moving::In(..)) => (true, false),
+            Some(Moving::Out(..)) => (false, true),
+            None => (false, false),
+        };
+        if works {
+            let beside = moving.map(|_| if moves_in { ExtraState::ProgramBus } else { ExtraState::ReadBus });
+            self.set_beside(die, now, beside, flash);
+        } else {
             let state = match moving {
                 Some(Moving::Out(..)) => DieState::ReadBus,
                 Some(Moving::In(..)) => DieState::ProgramBus,
@@ -136,54 +144,23 @@ impl Controller {
                 None => DieState::Idle,
             };
             self.set_state(die, now, state, flash);
+            self.set_beside(die, now, None, flash);
         }
-        let beside = moving.filter(|_| works).map(|moving| match moving {
-            Moving::Out(..) => ExtraState::ReadBus,
-            Moving::In(..) => ExtraState::ProgramBus,
-        });
-        self.set_beside(die, now, beside, flash);
-        let does_nothing = !works && !has_out && moving.is_none();
-        self.set_idle(die, does_nothing && !is_suspended);
-        let is_watched = self.is_watched(die);
-        let rules = &self.cells().rules;
-        let reads_beside = rules.bus.cache_read && !works && has_out && !matches!(moving, Some(Moving::In(..)));
-        let of = &self.cells().dies[die.idx()];
+        let Cells { rules, dies, watched, paused, .. } = self.cells_mut();
+        let of = &dies[die.idx()];
+        let does_nothing = !(works | has_out | moves_in | moves_out);
+        let reads_beside = rules.bus.cache_read && !works && has_out && !moves_in;
         let programs = matches!(of.work, ArrayWork::Row(_)) && of.pause.stage != Stage::WindsDown;
         let loads_beside = rules.bus.cache_program && programs && moving.is_none();
-        let begins = reads_beside | loads_beside | (is_suspended && does_nothing);
-        let (channel, way) = self.seat(die);
+        let set = |of: &mut u64, is_set: bool| *of = *of & !(1 << way) | u64::from(is_set) << way;
+        set(&mut watched[channel.idx()], rules.suspend.as_ref().is_some_and(|rules| of.is_watched(rules)));
+        set(&mut paused[channel.idx()], is_suspended);
         let bus = &mut self.channels[channel.idx()];
-        bus.beside = bus.beside & !(1 << way) | u64::from(begins) << way;
-        let watched = &mut self.cells_mut().watched[channel.idx()];
-        *watched = *watched & !(1 << way) | u64::from(is_watched) << way;
-        let waits = &mut self.channels[channel.idx()].data_waits;
-        *waits = *waits & !(1 << way) | u64::from(has_out && moving.is_none()) << way;
-        self.mark_changed(channel);
-    }
-
-    /// Sets whether a die can start operations.
-    fn set_idle(&mut self, die: DieId, is_idle: bool) {
-        let (channel, way) = self.seat(die);
-        let bus = &mut self.channels[channel.idx()];
-        bus.idle = bus.idle & !(1 << way) | u64::from(is_idle) << way;
+        set(&mut bus.idle, does_nothing && !is_suspended);
+        set(&mut bus.beside, reads_beside | loads_beside | (is_suspended && does_nothing));
+        set(&mut bus.data_waits, has_out && moving.is_none());
         bus.stale |= 1 << way;
-        let of = &self.cells().dies[die.idx()];
-        let of_array = |work: ArrayWork| match work {
-            ArrayWork::Reads => of.reads.head,
-            ArrayWork::Row(row) => self.cells().rows[row].op,
-            ArrayWork::Erase(id) => id,
-            ArrayWork::None => OpId::NONE,
-        };
-        let running = match of.work {
-            ArrayWork::None if of.out.head.is_some() => of.out.head,
-            ArrayWork::None => match self.moving_of(die) {
-                Some(Moving::In(_, row)) => self.cells().rows[row].op,
-                _ => of_array(of.pause.held),
-            },
-            work => of_array(work),
-        };
-        debug_assert_eq!(running.is_none(), is_idle);
-        self.dies[die.idx()].running = running;
+        self.mark_changed(channel);
     }
 
     /// Notes whether the background work of a die waits for the host.

@@ -47,6 +47,9 @@ pub(super) struct Cells {
     moving: FlatTable<Option<Moving>>,
     /// By channel: dies with operations that reads may suspend, or have suspended.
     watched: FlatTable<u64>,
+    /// By channel: dies that may have a host's read which is ready, and dies with a suspended operation.
+    with_reads: FlatTable<u64>,
+    paused: FlatTable<u64>,
     /// Reads whose pages are in the controller's memory, in rows that are not on flash yet.
     in_memory: Vec<OpId>,
     /// Ends of operations that the drive has not heard of.
@@ -150,6 +153,8 @@ impl Controller {
             rows: Rows::new(geometry),
             moving: vec![None; geometry.channels as usize].into(),
             watched: vec![0; geometry.channels as usize].into(),
+            with_reads: vec![0; geometry.channels as usize].into(),
+            paused: vec![0; geometry.channels as usize].into(),
             in_memory: Vec::new(),
             ended: VecDeque::new(),
             leaves_lazy: false,
@@ -210,9 +215,19 @@ impl Controller {
             Role::Single | Role::Read | Role::StandIn | Role::OnDie | Role::Row => {}
         }
         self.link(id);
+        self.note_read(id);
         let (channel, way) = self.seat(at.die);
         let dies = self.channels[channel.idx()].beside | self.cells().watched[channel.idx()];
         self.changed.add_if(dies >> way & 1 != 0, channel);
+    }
+
+    /// Notes that an operation which is ready is among the reads of the host, if it is: it may suspend others.
+    pub(super) fn note_read(&mut self, id: OpId) {
+        let (die, queue) = (self.ops[id].at.die, self.ops[id].queue);
+        let (channel, way) = self.seat(die);
+        if let Some(cells) = &mut self.cells {
+            cells.with_reads[channel.idx()] |= u64::from(queue == OpQueue::HostRead) << way;
+        }
     }
 
     /// Starts all operations and transfers that can start now.

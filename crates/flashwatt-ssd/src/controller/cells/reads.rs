@@ -143,16 +143,22 @@ impl Controller {
         channel: ChannelId,
         flash: &mut MeteredFlash<P>,
     ) {
-        if !self.cells().rules.bus.cache_read {
+        if !self.cells().rules.bus.cache_read || self.with_data_beside(channel) == 0 {
             return;
         }
         while !self.is_taken_by_cells(agenda, channel) {
-            let mut dies = ways(self.channels[channel.idx()].beside).map(|way| self.geometry.die_at(channel, way));
+            let mut dies = ways(self.with_data_beside(channel)).map(|way| self.geometry.die_at(channel, way));
             let Some((die, id)) = dies.find_map(|die| Some((die, self.read_beside(die)?))) else { return };
             self.note_bypass(die, self.ops[id].queue as usize);
             self.unlink(id);
             self.start_on_cells(agenda, channel, id, flash);
         }
+    }
+
+    /// The dies of a channel whose data waits for the bus, and that may do something beside.
+    fn with_data_beside(&self, channel: ChannelId) -> u64 {
+        let bus = &self.channels[channel.idx()];
+        bus.beside & bus.data_waits
     }
 
     /// The read that a die may start beside data that moves out.

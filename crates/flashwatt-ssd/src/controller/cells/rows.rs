@@ -160,7 +160,7 @@ impl Rows {
             let row = &self[**row];
             row.at.block == at.block && (row.at.page..row.at.page + row.size).contains(&at.page)
         };
-        self.of_die[at.die.idx()].iter().find(holds).copied()
+        self.of_die[at.die.idx()].iter().rev().find(holds).copied() // most often the one that was opened last
     }
 
     /// The last row of a block that is not being programmed yet.
@@ -318,9 +318,13 @@ impl Controller {
         }
         let at = self.ops[id].at;
         let Some(row) = self.cells().rows.find(at) else { unreachable!("a member without its row") };
-        let of = &mut self.cells_mut().rows[row];
+        let Cells { rows, dies, .. } = self.cells_mut();
+        let of = &mut rows[row];
         of.ready |= 1 << (at.page - of.at.page);
-        self.refresh_rows(at.die);
+        if of.is_whole() && dies[at.die.idx()].latched == row {
+            return self.refresh_rows(at.die); // others do not take its registers any more
+        }
+        self.refresh_row(at.die, row);
     }
 
     /// The first half of a copy has ended: its page joins those whose data is there.
@@ -355,19 +359,24 @@ impl Controller {
     pub(super) fn refresh_rows(&mut self, die: DieId) {
         for at in 0..self.cells().rows.of_die[die.idx()].len() {
             let row = self.cells().rows.of_die[die.idx()][at];
-            let goes_on = self.may_go_on(row);
-            let of = &mut self.cells_mut().rows[row];
-            let op = of.op;
-            if std::mem::replace(&mut of.is_linked, goes_on) == goes_on {
-                continue;
-            }
-            if goes_on {
-                self.link(op);
-            } else {
-                self.unlink(op);
-            }
-            self.mark_changed(self.geometry.channel_of(die));
+            self.refresh_row(die, row);
         }
+    }
+
+    /// As [`Self::refresh_rows`], of one row: nothing has changed for the others.
+    fn refresh_row(&mut self, die: DieId, row: RowId) {
+        let goes_on = self.may_go_on(row);
+        let of = &mut self.cells_mut().rows[row];
+        let op = of.op;
+        if std::mem::replace(&mut of.is_linked, goes_on) == goes_on {
+            return;
+        }
+        if goes_on {
+            self.link(op);
+        } else {
+            self.unlink(op);
+        }
+        self.mark_changed(self.geometry.channel_of(die));
     }
 
     /// Whether the next page of a row may move in, or its program begin.
@@ -429,10 +438,13 @@ impl Controller {
         flash.accounts.page_moves(now, self.ops[member].cause, !is_on_die, 0);
         let ns = command_ns + if is_on_die { 0 } else { page_ns };
         if ns == 0 {
-            return self.page_is_in(agenda, row, flash); // data of the die itself, and a command that takes no time: the bus stays free
+            self.page_is_in(agenda, row, flash); // data of the die itself, and a command that takes no time: the bus stays free
+        } else {
+            self.begin_transfer(agenda, channel, ns, Moving::In(die, row));
         }
-        self.begin_transfer(agenda, channel, ns, Moving::In(die, row));
-        self.refresh_rows(die);
+        if latched != row {
+            self.refresh_rows(die); // the registers are another row's now
+        }
     }
 
     /// A page of a row has moved in.
@@ -444,7 +456,7 @@ impl Controller {
         if waits && self.cells().dies[die.idx()].has_free_array() {
             return self.begin_row(agenda, row, 0, flash);
         }
-        self.refresh_rows(die);
+        self.refresh_row(die, row);
     }
 
     /// The array time of a row. A row of one page may be one of an upper page.
@@ -547,8 +559,8 @@ impl Controller {
         if !self.cells().rules.bus.cache_program {
             return false;
         }
-        let beside = self.channels[channel.idx()].beside;
-        let dies = ways(beside).map(|way| self.geometry.die_at(channel, way));
+        let bus = &self.channels[channel.idx()];
+        let dies = ways(bus.beside & bus.ready).map(|way| self.geometry.die_at(channel, way));
         let programs = |die: &DieId| matches!(self.cells().dies[die.idx()].work, ArrayWork::Row(_));
         let rows = dies.filter(programs).flat_map(|die| self.cells().rows.of_die[die.idx()].iter().copied());
         let linked = rows.filter(|&row| self.cells().rows[row].is_linked);

@@ -9,6 +9,7 @@
 //! An operation is suspended `max` times at most, and no longer once [`BYPASS_MAX`] reads have gone ahead of it, reads of several planes at
 //! once being one: then it runs to its end.
 
+use super::Cells;
 use super::dies::{ArrayWork, CellDie};
 use crate::controller::dispatch::{BYPASS_MAX, OpStart};
 use crate::controller::op::OpQueue;
@@ -92,6 +93,15 @@ impl CellDie {
         self.work == ArrayWork::None && !self.is_suspended()
     }
 
+    /// Whether reads can suspend what the array does, or have suspended it.
+    pub fn is_watched(&self, rules: &Suspend) -> bool {
+        match self.pause.stage {
+            Stage::Works => !self.is_exhausted(rules),
+            Stage::Waits | Stage::Suspended => true,
+            Stage::Bound | Stage::WindsDown => false,
+        }
+    }
+
     /// Whether an operation has been suspended as often, or for as many reads, as it may be.
     fn is_exhausted(&self, rules: &Suspend) -> bool {
         self.pause.times >= rules.times() || self.pause.reads >= BYPASS_MAX
@@ -121,12 +131,17 @@ impl Controller {
         agenda.set_free(seat, end);
     }
 
+    /// Whether a die has an operation among the reads of the host that is ready.
+    fn has_ready_read(&self, die: DieId) -> bool {
+        self.dies[die.idx()].ready >> OpQueue::HostRead as u32 & 1 != 0
+    }
+
     /// The next read that a die would serve while an operation is suspended.
     fn next_suspending(&self, die: DieId) -> Option<OpId> {
-        let state = &self.dies[die.idx()];
-        if state.ready >> OpQueue::HostRead as u32 & 1 == 0 {
+        if !self.has_ready_read(die) {
             return None;
         }
+        let state = &self.dies[die.idx()];
         let for_map = self.suspend_rules().reads == SuspendReads::MapAndHost;
         let suspends = |&id: &OpId| {
             let op = &self.ops[id];
@@ -143,8 +158,15 @@ impl Controller {
         channel: ChannelId,
         flash: &mut MeteredFlash<P>,
     ) {
-        for way in ways(self.cells().watched[channel.idx()]) {
+        let Cells { watched, with_reads, paused, .. } = self.cells();
+        let (reads, paused) = (with_reads[channel.idx()], paused[channel.idx()]);
+        let has_read = |way| self.has_ready_read(self.geometry.die_at(channel, way));
+        debug_assert!(!ways(watched[channel.idx()] & !reads).any(has_read), "a read that is ready is noted");
+        for way in ways(watched[channel.idx()] & (reads | paused)) {
             let die = self.geometry.die_at(channel, way);
+            if !self.has_ready_read(die) {
+                self.cells_mut().with_reads[channel.idx()] &= !(1 << way);
+            }
             let of = &self.cells().dies[die.idx()];
             let is_wanted = || self.next_suspending(die).is_some();
             match of.pause.stage {
@@ -259,7 +281,7 @@ impl Controller {
         channel: ChannelId,
         flash: &mut MeteredFlash<P>,
     ) -> bool {
-        let dies = ways(self.cells().watched[channel.idx()]).map(|way| self.geometry.die_at(channel, way));
+        let dies = ways(self.cells().paused[channel.idx()]).map(|way| self.geometry.die_at(channel, way));
         let reads = dies.filter(|&die| self.does_nothing(die)).filter_map(|die| self.read_meanwhile(die));
         let Some(op) = reads.min_by_key(|&id| self.ops[id].seq) else { return false };
         let (die, queue) = (self.ops[op].at.die, self.ops[op].queue);
@@ -283,7 +305,7 @@ impl Controller {
 
     /// Whether a read waits that could start on one of a channel's dies with suspended operations.
     pub(in crate::controller) fn read_waits_meanwhile(&self, channel: ChannelId) -> bool {
-        let mut dies = ways(self.cells().watched[channel.idx()]).map(|way| self.geometry.die_at(channel, way));
+        let mut dies = ways(self.cells().paused[channel.idx()]).map(|way| self.geometry.die_at(channel, way));
         dies.any(|die| self.does_nothing(die) && self.read_meanwhile(die).is_some())
     }
 
@@ -298,17 +320,6 @@ impl Controller {
             }
             Stage::Suspended => EndOfOp::AfterResumption(pause.needs_ns(pause.held, rules)),
             Stage::Bound | Stage::Works | Stage::Waits => EndOfOp::AsPlanned,
-        }
-    }
-
-    /// Whether reads can suspend what the array of a die does, or have suspended it.
-    pub(super) fn is_watched(&self, die: DieId) -> bool {
-        let Some(rules) = &self.cells().rules.suspend else { return false };
-        let of = &self.cells().dies[die.idx()];
-        match of.pause.stage {
-            Stage::Works => !of.is_exhausted(rules),
-            Stage::Waits | Stage::Suspended => true,
-            Stage::Bound | Stage::WindsDown => false,
         }
     }
 }
