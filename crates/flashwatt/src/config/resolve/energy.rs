@@ -11,6 +11,8 @@ use flashwatt_ssd::nand::settings::Timing;
 
 /// No part draws more: 10 A.
 const MA_MAX: f64 = 10_000.0;
+/// Choice: ten times what the memories of old take.
+const PJ_PER_BIT_MAX: f64 = 1_000.0;
 const VOLTS: std::ops::RangeInclusive<f64> = 0.001..=100.0;
 
 pub(in crate::config) fn energy(
@@ -22,6 +24,7 @@ pub(in crate::config) fn energy(
 ) -> Energy {
     let terminal_v = c.number(field!("energy", raw.terminal_v), 5.0, VOLTS);
     let mode = c.choice(field!("energy", raw.mode), raw::EnergyMode::Component);
+    let memory = &raw.host_memory;
     Energy {
         mode: match mode {
             raw::EnergyMode::Component => EnergyMode::Component,
@@ -33,6 +36,7 @@ pub(in crate::config) fn energy(
         dram: dram(c, &raw.dram, page_bytes),
         nand: nand_energy(c, &raw.nand, timing),
         host_interface: host_interface(c, &raw.host_interface, link),
+        host_memory_pj_per_bit: c.optional(field!("energy.host_memory", memory.pj_per_bit), 0.0..=PJ_PER_BIT_MAX),
     }
 }
 
@@ -102,6 +106,14 @@ pub(in crate::config) fn check_extra(c: &mut Checker, raw: &raw::NandEnergy, has
             let fault = c.fault(&format!("energy.nand.{key}"), "has no effect on this drive").found(format!("{ma:?}"));
             c.push(fault.expected(expected));
         }
+    }
+}
+
+/// Refuses the price of bits in the host's memory where the map has none there.
+pub(in crate::config) fn check_host_memory(c: &mut Checker, raw: &raw::HostMemoryEnergy, is_there: bool) {
+    if let Some(pj) = raw.pj_per_bit.filter(|_| !is_there) {
+        let fault = c.fault("energy.host_memory.pj_per_bit", "has no effect on this drive").found(format!("{pj:?}"));
+        c.push(fault.expected("a map that is cached in the host's memory (device.host_memory), or no such key"));
     }
 }
 
