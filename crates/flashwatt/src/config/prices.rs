@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::layers::lay;
 use super::parse::{layer, refused};
 use super::raw::{self, Raw};
-use super::resolve::{check_extra, check_host_memory, energy};
+use super::resolve::{check_extra, energy, host_memory_price};
 use flashwatt_base::error::{Error, Fault, Place};
 use flashwatt_base::settings::{Checker, KeySource, Node, Value, join};
 use flashwatt_ssd::energy::settings::{Energy, EnergyMode, NandEnergy, Part};
@@ -52,7 +52,8 @@ pub(crate) fn prices(
         let checker = &mut Checker::new(&tree, file_name, &mut faults);
         let priced = energy(checker, &raw.energy, &raw::HostLink::default(), timing, page_bytes);
         check_extra(checker, &raw.energy.nand, has.planes, has.slc);
-        check_host_memory(checker, &raw.energy.host_memory, has.host_memory);
+        let host_memory_pj_per_bit = host_memory_price(checker, priced.host_memory_pj_per_bit, has.host_memory);
+        let priced = Energy { host_memory_pj_per_bit, ..priced };
         fixed_by_the_run(checker, own, &priced);
         priced
     });

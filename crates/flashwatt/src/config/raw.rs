@@ -177,8 +177,8 @@ pub struct Firmware {
 pub struct HostMemory {
     /// Time of a round trip to that memory, for any number of look-ups at a time. The time of their lines on the host link is beside it.
     pub read_ns: Option<u64>,
-    /// Bytes of a line, which is what each read and each write of entries moves over the host link. Entries lie there as in their translation
-    /// page. 0: nothing is moved that takes time or energy.
+    /// Bytes of a line, which is what each read and each write of entries moves over the host link; 64 with a `read_ns` unless given. Entries
+    /// lie there as in their translation page. 0: nothing is moved that takes time or energy.
     pub line_bytes: Option<u32>,
 }
 

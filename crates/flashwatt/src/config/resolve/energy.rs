@@ -109,12 +109,13 @@ pub(in crate::config) fn check_extra(c: &mut Checker, raw: &raw::NandEnergy, has
     }
 }
 
-/// Refuses the price of bits in the host's memory where the map has none there.
-pub(in crate::config) fn check_host_memory(c: &mut Checker, raw: &raw::HostMemoryEnergy, is_there: bool) {
-    if let Some(pj) = raw.pj_per_bit.filter(|_| !is_there) {
-        let fault = c.fault("energy.host_memory.pj_per_bit", "has no effect on this drive").found(format!("{pj:?}"));
-        c.push(fault.expected("a map that is cached in the host's memory (device.host_memory), or no such key"));
+/// The price of a bit in the host's memory; none where the map has none there. By the user's file it is a fault then.
+pub(in crate::config) fn host_memory_price(c: &mut Checker, pj_per_bit: Option<f64>, is_there: bool) -> Option<f64> {
+    if !is_there {
+        let expected = "a map that is cached in the host's memory (device.host_memory), or no such key";
+        c.has_no_effect("energy.host_memory.pj_per_bit", "no lines that move there", expected);
     }
+    pj_per_bit.filter(|_| is_there)
 }
 
 /// The command belongs to the way over the bus, and is charged for as long as it takes.

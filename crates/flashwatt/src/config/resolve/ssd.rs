@@ -1,7 +1,7 @@
 //! The tables of an SSD.
 
 use super::{
-    COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, cells, check_extra, check_host_memory, chosen, energy,
+    COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, cells, check_extra, chosen, energy, host_memory_price,
     rate_or_none, registered,
 };
 use crate::config::capacity::{self, FlashShape, JournalNeeds, LogNeeds, Needs, Watermarks};
@@ -62,7 +62,9 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let firmware = firmware_time(c, &raw.device.firmware);
     let host_memory = host_memory(c, raw, &ftl);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
-    check_host_memory(c, &raw.energy.host_memory, host_memory.as_ref().is_some_and(|memory| memory.line_bytes > 0));
+    let has_lines = host_memory.as_ref().is_some_and(|memory| memory.line_bytes > 0);
+    let host_memory_pj_per_bit = host_memory_price(c, energy.host_memory_pj_per_bit, has_lines);
+    let energy = Energy { host_memory_pj_per_bit, ..energy };
     check_extra(c, &raw.energy.nand, dies.block_planes > 1, raw.slc_cache.is_there());
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, raw, geometry.page_bytes, &energy);
@@ -334,12 +336,10 @@ fn firmware_time(c: &mut Checker, raw: &raw::Firmware) -> Option<FirmwareTime> {
 fn host_memory(c: &mut Checker, raw: &Raw, ftl: &ftl::Settings) -> Option<HostMemory> {
     const TABLE: &str = "device.host_memory";
     let table = &raw.device.host_memory;
-    let is_given = table.read_ns.is_some() || table.line_bytes.is_some();
-    let memory = HostMemory {
-        read_ns: c.number(field!(TABLE, table.read_ns), 0, 0..=NS_MAX),
-        line_bytes: c.number(field!(TABLE, table.line_bytes), LINE_BYTES, 0..=LINE_BYTES_MAX),
-    };
-    if !is_given || memory.read_ns == 0 && memory.line_bytes == 0 {
+    let read_ns = c.number(field!(TABLE, table.read_ns), 0, 0..=NS_MAX);
+    let line_bytes = c.optional(field!(TABLE, table.line_bytes), 0..=LINE_BYTES_MAX);
+    let memory = HostMemory { read_ns, line_bytes: line_bytes.unwrap_or(if read_ns > 0 { LINE_BYTES } else { 0 }) };
+    if memory.read_ns == 0 && memory.line_bytes == 0 {
         return None;
     }
     if !ftl.has_map_on_flash() {
