@@ -19,7 +19,7 @@ const HANG: Duration = Duration::from_secs(60);
 /// The tables, each of which must be in 40 % of the runs; and more beginnings of keys that must be in [`RUNS_OF_KEY`].
 const TABLES: [&str; 6] =
     ["device.cells", "device.bus", "device.suspend", "device.firmware", "slc_cache", "device.plane_blocks"];
-const KEYS: [&str; 2] = ["energy.nand.extra_plane", "energy.nand.slc"];
+const KEYS: [&str; 4] = ["energy.nand.extra_plane", "energy.nand.slc", "device.host_memory", "energy.host_memory"];
 /// The count from which on shares are asserted, and the least number of runs with a key.
 const ASSERTED_FROM: u64 = 5_000;
 const RUNS_OF_KEY: u64 = 200;
@@ -181,6 +181,9 @@ fn draw(rng: &mut Rng) -> Vec<String> {
             d.maybe(40, &format!("energy.nand.{key}"), 0, 9);
         }
     }
+    if !is_page && d.chance(80) {
+        host_memory(&mut d);
+    }
     layer(&mut d, is_page);
     buffer(&mut d);
     workload(&mut d);
@@ -258,6 +261,14 @@ fn firmware(d: &mut Draw) {
     d.maybe(60, "device.firmware.cores", 1, 5);
     d.maybe(60, "device.firmware.read_ns", 0, 40_000);
     d.maybe(60, "device.firmware.write_ns", 0, 40_000);
+}
+
+fn host_memory(d: &mut Draw) {
+    d.maybe(90, "device.host_memory.read_ns", 0, 3_000);
+    d.maybe(80, "device.host_memory.line_bytes", 1, 512);
+    if d.sets.iter().any(|set| set.starts_with("device.host_memory.line_bytes")) {
+        d.maybe(80, "energy.host_memory.pj_per_bit", 0, 70);
+    }
 }
 
 fn cache(d: &mut Draw) {

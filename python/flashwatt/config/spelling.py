@@ -189,6 +189,8 @@ def _energy(content: Any, config: Mapping[str, Any]) -> Json:
         energy["nand"]["transfer_ma"] = "operation"
     if transfer:
         energy["nand"]["transfer_ns"] = transfer["charged_ns"] - device["timing"]["command_ns"]
+    if (pj_per_bit := energy.pop("host_memory_pj_per_bit", None)) is not None:
+        energy["host_memory"] = {"pj_per_bit": pj_per_bit}
     return {"energy": energy}
 
 

@@ -19,6 +19,7 @@ ONLY_OF_AN_SSD = (
     "ftl",
     "gc",
     "write_buffer",
+    "host_memory",
     "energy_by_cause_j",
     "energy_total_j",
     "parallelism",

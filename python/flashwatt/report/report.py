@@ -138,6 +138,8 @@ class Report:
     gc = Section["kinds.Gc"]("kinds.Gc")
     write_buffer = Section["kinds.WriteBuffer | None"]("kinds.WriteBuffer | None")
     """None for a drive without one."""
+    host_memory = Section["kinds.HostMemory | None"]("kinds.HostMemory | None")
+    """None unless the drive's map is cached in the host's memory (`device.host_memory`)."""
     energy_j = Section["kinds.Energy"]("kinds.Energy")
     """Of another drive than an SSD: `Components`, with the total and an attribute for each component."""
     energy_by_cause_j = Section["kinds.EnergyByCause"]("kinds.EnergyByCause")

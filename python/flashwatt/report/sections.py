@@ -818,6 +818,19 @@ class WriteBuffer:
 
 
 @dataclass(frozen=True, slots=True)
+class HostMemory:
+    """The host's memory, in which the cached part of the map lies."""
+
+    read_bytes: int
+    """Bytes that the drive has read there: look-ups, and entries for writes of their translation pages."""
+    written_bytes: int
+    """Bytes that the drive has written there: entries that changed, or were fetched from flash."""
+    energy_j: float | None
+    """Energy in J of these accesses, which is the host's and in no other figure; None if
+    `energy.host_memory.pj_per_bit` is not given."""
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveIdle:
     """Energy in J of a part while it works and while it does not."""
 
@@ -1023,6 +1036,8 @@ class Ledger:
     extra_ns: dict[str, dict[str, int]] | None = None
     """Nanoseconds of parts of a die that work beside it, by state and cause: further planes of an operation
     (`extra_read`, …), and a bus that moves data beside the array (`program_transfer_beside`, …). None without any."""
+    host_memory_bytes: list[int] | None = None
+    """Bytes that the drive has read from the host's memory and written to it, for its map. None without any."""
 
 
 @dataclass(frozen=True, slots=True)

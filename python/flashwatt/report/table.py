@@ -550,6 +550,11 @@ def _of_flash(report: Json) -> Iterator[tuple[str, str]]:
     if buffer := report.get("write_buffer"):
         coalesced, hits = count(buffer["writes_coalesced"]), count(buffer["read_hits"])
         yield "write buffer", f"{coalesced} of {count(buffer['writes'])} writes coalesced, {hits} read hits"
+    if memory := report.get("host_memory"):
+        yield (
+            "map in the host's memory",
+            f"{si(memory['read_bytes'], 'B')} read, {si(memory['written_bytes'], 'B')} written",
+        )
     if erases:
         mean = erases["mean"]
         yield "erases per block", f"{mean:{'.2f' if mean >= 1 else '.2g'}} ({erases['min']} to {erases['max']})"

@@ -107,6 +107,9 @@ impl RequestId {
     /// The owner of pages that complete a row.
     pub const PAD: RequestId = RequestId::of_service(5);
 
+    /// Stands in for a request where look-ups of the map in the host's memory are meant. They have no operations.
+    pub const HOST_MEMORY: RequestId = RequestId::of_service(6);
+
     /// Whether it denotes a request of the host, or a batch of the write buffer.
     #[inline(always)]
     pub const fn is_of_host(self) -> bool {

@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::Ssd;
+use super::requests::Active;
 use crate::nand::settings::FirmwareTime;
 use crate::observe::probe::Probe;
 use flashwatt_base::units::{Nanos, RequestId};
@@ -86,9 +87,17 @@ impl<P: Probe> Ssd<P> {
         }
     }
 
-    /// Plans all of a request.
+    /// The firmware is done with a request: it is planned when it has looked up the entries of the map that it needs.
     fn plan_whole(&mut self, id: RequestId, kind: RequestKind, cx: &mut Cx) {
-        let extent = self.requests[id.idx()].extent(&self.geometry);
+        if self.services.host_memory.is_none() || !self.look_up(id, kind, cx) {
+            self.plan_now(id, cx);
+        }
+    }
+
+    /// Plans all of a request.
+    pub(super) fn plan_now(&mut self, id: RequestId, cx: &mut Cx) {
+        let Active { request, .. } = &self.requests[id.idx()];
+        let (kind, extent) = (request.kind, self.geometry.extent(request));
         self.plan(id, kind, &extent, cx);
     }
 }

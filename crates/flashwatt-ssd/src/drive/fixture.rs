@@ -64,6 +64,7 @@ pub fn device(shape: Shape) -> DeviceTable {
         bus: Bus::default(),
         suspend: None,
         host_link: HostLink { bandwidth_mb_s: None, command_ns: 0, queue_depth: 32 },
+        host_memory: None,
         firmware: None,
         nand: Nand {
             program_order: ProgramOrder::Ascending,

@@ -53,6 +53,18 @@ impl Link {
         self.outward.send(now, ns, id)
     }
 
+    /// Bytes of no request go in, behind what is on its way. Returns when they are there.
+    pub fn carry_in(&mut self, now: Nanos, bytes: u64) -> Nanos {
+        let ns = self.data_ns(bytes);
+        self.inward.carry(now, ns)
+    }
+
+    /// Bytes of no request go out, behind what is on its way.
+    pub fn carry_out(&mut self, now: Nanos, bytes: u64) -> Nanos {
+        let ns = self.data_ns(bytes);
+        self.outward.carry(now, ns)
+    }
+
     /// Something has arrived in the device: whose it is, and when the next thing does.
     pub fn arrived_in(&mut self) -> (RequestId, Option<Nanos>) {
         self.inward.arrived()
@@ -69,10 +81,15 @@ impl Link {
 }
 
 impl Direction {
-    fn send(&mut self, now: Nanos, ns: Nanos, id: RequestId) -> Option<Nanos> {
+    fn carry(&mut self, now: Nanos, ns: Nanos) -> Nanos {
         self.free_at = self.free_at.max(now).saturating_add(ns);
-        self.crossing.push_back((self.free_at, id));
-        (self.crossing.len() == 1).then_some(self.free_at)
+        self.free_at
+    }
+
+    fn send(&mut self, now: Nanos, ns: Nanos, id: RequestId) -> Option<Nanos> {
+        let at = self.carry(now, ns);
+        self.crossing.push_back((at, id));
+        (self.crossing.len() == 1).then_some(at)
     }
 
     fn arrived(&mut self) -> (RequestId, Option<Nanos>) {

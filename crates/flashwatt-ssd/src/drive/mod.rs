@@ -1,7 +1,7 @@
 //! The SSD behind the connector: host link, write buffer, translation layer, controller and flash.
 //!
 //! ```text
-//! submit ── host link ── firmware's time ── write buffer ── Ftl::{read, write, trim} ── Plan ── Controller ── flash
+//! submit ── host link ── firmware's time ── look-ups in the host's memory ── write buffer ── Ftl::{read, write, trim} ── Plan ── Controller ── flash
 //! done   ── host link ── (requests.rs: what a request still waits for) ──── an operation ends
 //! ```
 
@@ -28,6 +28,7 @@ mod firmware_time;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod host_link;
+mod host_memory;
 mod idle;
 mod link;
 mod partial;
@@ -64,7 +65,7 @@ pub struct Ssd<P: Probe> {
     shares: LinkShares,
     /// The time of the firmware, if it takes any.
     firmware_queue: Option<Box<FirmwareQueue>>,
-    /// Is a request planned when it comes? Neither the link nor the firmware takes time then.
+    /// Is a request planned when it comes? Neither the link nor the firmware takes time then, and no look-up in the host's memory does.
     plans_at_once: bool,
     /// Requests inside the drive, by their tags.
     requests: FlatTable<Active>,
@@ -142,6 +143,10 @@ impl<P: Probe> Ssd<P> {
         let mut accounts = SsdAccounts::new(&settings.energy, settings.device.page_bytes, geometry.dies, series, probe);
         accounts.free_blocks = firmware.blocks.all_free_blocks();
         let services = Services::new(settings, &firmware, &mut controller);
+        if let (Some(memory), Some(own)) = (&services.host_memory, &settings.device.host_memory) {
+            firmware.plan.entries_per_line = memory.entries_per_line();
+            accounts.count_lines_of(own.line_bytes);
+        }
         if settings.recovery.checkpoint_interval_bytes.is_some() && firmware.ftl.map_on_flash().is_some() {
             controller.keep_old_map();
             firmware.plan.map_notes = if P::CAN_BE_CUT { MapNotes::Content } else { MapNotes::Changes };
@@ -153,7 +158,7 @@ impl<P: Probe> Ssd<P> {
             flash: MeteredFlash { array, accounts },
             firmware,
             controller,
-            plans_at_once: link.is_instant() && firmware_queue.is_none(),
+            plans_at_once: link.is_instant() && firmware_queue.is_none() && services.host_memory.is_none(),
             link,
             firmware_queue,
             shares: LinkShares::new(queue_depth),

@@ -9,6 +9,7 @@
 
 use std::hint::cold_path;
 
+use super::host_memory::HostMemory;
 use super::idle::IdleWork;
 use super::recovery::backups::Backups;
 use super::recovery::journal::BufferJournal;
@@ -154,6 +155,8 @@ services! {
     backups: Backups,
     /// Rows that wait for pages, if the drive has rows.
     rows: RowPadding,
+    /// The cached part of the map in the host's memory, if it lies there. The last one: it moves what the others have planned.
+    host_memory: HostMemory,
 }
 
 impl Services {

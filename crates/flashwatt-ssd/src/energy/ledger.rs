@@ -95,6 +95,8 @@ pub struct Ledger {
     pub map_accesses: u64,
     /// Nanoseconds of data transfers over the host interface.
     pub host_interface_ns: u64,
+    /// Bytes that the drive has read from the host's memory and written to it, for its map.
+    pub host_memory_bytes: [u64; 2],
 }
 
 /// The empty ledger of no drive.
@@ -111,6 +113,7 @@ impl Default for Ledger {
             dram_op_ns: 0,
             map_accesses: 0,
             host_interface_ns: 0,
+            host_memory_bytes: [0; 2],
         }
     }
 }
@@ -291,6 +294,7 @@ impl Ledger {
         sum.dram_op_ns += next.dram_op_ns;
         sum.map_accesses += next.map_accesses;
         sum.host_interface_ns += next.host_interface_ns;
+        add(&mut sum.host_memory_bytes, &next.host_memory_bytes);
         sum
     }
 }

@@ -8,7 +8,7 @@ use super::components::{NAND_ERASE, NAND_PROGRAM, NAND_READ, NAND_TRANSFER};
 use super::die_state::DieState;
 use super::extra_state::ExtraState;
 use super::ledger::{Ledger, Phase};
-use super::settings::{DramRule, IdleAccounting};
+use super::settings::{DramRule, Energy, IdleAccounting};
 use super::table::PriceTable;
 use crate::operation::Cause;
 use flashwatt_core::energy::Draw;
@@ -135,6 +135,12 @@ pub fn price(ledger: &Ledger, table: &PriceTable) -> Priced {
         totals_j,
         energy_j,
     }
+}
+
+/// Energy in J of the host's memory for the drive's map, if a bit's is known. It is the host's, and in no figure of the drive.
+pub fn host_memory_j(ledger: &Ledger, energy: &Energy) -> Option<f64> {
+    let bytes: u64 = ledger.host_memory_bytes.iter().sum();
+    Some(bytes as f64 * 8.0 * energy.host_memory_pj_per_bit? * 1e-12)
 }
 
 fn energies(ledger: &Ledger, table: &PriceTable) -> Energies {

@@ -22,6 +22,9 @@ pub struct Energy {
     pub nand: NandEnergy,
     /// The host interface.
     pub host_interface: HostInterface,
+    /// Energy in pJ of a bit that is read from the host's memory or written to it, if it is known. It is none of the drive's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_memory_pj_per_bit: Option<f64>,
 }
 
 /// How currents become power.

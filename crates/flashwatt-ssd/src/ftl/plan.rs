@@ -1,11 +1,13 @@
 //! Plans: the operations that a translation layer asks for, with their causes and the data they wait for.
 
+use std::hint::cold_path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::nand::Geometry;
 use crate::operation::{Cause, OpKind};
-use flashwatt_base::units::{BlockId, DieId, Ppn, SECTOR_BYTES};
+use flashwatt_base::units::{BlockId, DieId, Lpn, Ppn, SECTOR_BYTES};
 
 /// A planned operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,6 +147,9 @@ pub struct Plan {
     pub map_notes: MapNotes,
     /// Whether reads move parts of pages, and of how many sectors these are. Clearing keeps it.
     pub partial_reads: PartialReads,
+    /// Entries of the map in a line of the host's memory, if the cached part of the map lies there and its lines are counted
+    /// ([`HostLines`]); else 0. Clearing keeps it.
+    pub entries_per_line: u32,
     /// Look-ups and updates of the map in DRAM.
     pub map_accesses: u32,
     /// Logical pages read that were never written.
@@ -185,9 +190,23 @@ pub enum MapEntry {
     AsBefore,
 }
 
+/// Lines of the host's memory that a plan reads and writes. They hold the cached entries of the map, in the order of the logical pages.
+/// Entries of one line that follow one another share a move of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostLines {
+    /// Lines that the drive reads.
+    pub read: u32,
+    /// Lines that the drive writes.
+    pub written: u32,
+    /// The line that was read last and the one that was written last, plus 1; 0 for none.
+    last: [u32; 2],
+}
+
 /// Counts for the report that come with a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Notes {
+    /// Lines of the host's memory that are read and written for it.
+    pub host_lines: HostLines,
     /// Look-ups in a cache of the map, and merges.
     pub mapping: Mapping,
     /// The victim chosen for collection, if one was.
@@ -250,6 +269,33 @@ impl Plan {
         let mapping = &mut self.notes().mapping;
         mapping.lookups += 1;
         mapping.hits += u64::from(hit);
+    }
+
+    /// Counts that the drive reads the entry of a page from the table of cached entries, if that lies in the host's memory.
+    #[inline(always)]
+    pub fn reads_entry(&mut self, lpn: Lpn) {
+        if self.entries_per_line > 0 {
+            cold_path();
+            self.move_line(0, lpn);
+        }
+    }
+
+    /// Counts that the drive writes the entry of a page to the table of cached entries, if that lies in the host's memory.
+    #[inline(always)]
+    pub fn writes_entry(&mut self, lpn: Lpn) {
+        if self.entries_per_line > 0 {
+            cold_path();
+            self.move_line(1, lpn);
+        }
+    }
+
+    #[inline(never)]
+    fn move_line(&mut self, direction: usize, lpn: Lpn) {
+        let line = lpn.0 / self.entries_per_line + 1;
+        let lines = &mut self.notes().host_lines;
+        if std::mem::replace(&mut lines.last[direction], line) != line {
+            *(if direction == 0 { &mut lines.read } else { &mut lines.written }) += 1;
+        }
     }
 
     /// Adds a read of the page at `ppn`.

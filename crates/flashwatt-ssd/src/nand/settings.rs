@@ -64,6 +64,9 @@ pub struct DeviceTable {
     /// The time of the firmware; none if it takes none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareTime>,
+    /// The host's memory, if the cached part of the map lies there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_memory: Option<HostMemory>,
     /// Rules of the NAND.
     pub nand: Nand,
 }
@@ -370,6 +373,15 @@ pub struct FirmwareTime {
     pub read_ns: Nanos,
     /// The same of a write, in ns.
     pub write_ns: Nanos,
+}
+
+/// The host's memory, which holds the cached part of the map.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostMemory {
+    /// Time of a round trip to it, in ns, without that of the lines on the link.
+    pub read_ns: Nanos,
+    /// Bytes of a line, the unit of reads and writes; 0: they take no time and no energy.
+    pub line_bytes: u32,
 }
 
 /// The host's link.

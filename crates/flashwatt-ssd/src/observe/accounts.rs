@@ -9,7 +9,7 @@ use crate::energy::parts::{DRAM_WORKS, LINK_WORKS, REPLACES_NONE, drive_state, p
 use crate::energy::settings::{ChargedData, DramRule, Energy};
 use crate::energy::{DieState, ExtraState, PriceTable, price};
 use crate::firmware::Firmware;
-use crate::ftl::plan::{ChosenVictim, Notes};
+use crate::ftl::plan::{ChosenVictim, HostLines, Notes};
 use crate::ftl::{Mapping, Plan};
 use crate::nand::phases::{Course, part_ns};
 use crate::observe::probe::{BufferEvent, Probe, Purpose};
@@ -55,6 +55,10 @@ pub struct SsdAccounts<P: Probe> {
     /// The size of the last request in bytes, and its time on the host interface. Most requests have one size, so this
     /// saves a division.
     last_bytes: (u64, Nanos),
+    /// Bytes of a line of the host's memory.
+    line_bytes: u64,
+    /// Lines that the drive has read from the host's memory and written to it since it was last asked.
+    moved_lines: [u64; 2],
     /// Pages read that were never written.
     pub unwritten_reads: u64,
     /// Writes of the host.
@@ -318,6 +322,8 @@ impl<P: Probe> SsdAccounts<P> {
             bus_page_ns: interface_ns(bus_ns_per_byte, page_bytes.into()),
             bus_ns_per_byte,
             last_bytes: (0, 0),
+            line_bytes: 0,
+            moved_lines: [0; 2],
             unwritten_reads: 0,
             written: HostWrites::default(),
             buffered: BufferCounts::default(),
@@ -386,10 +392,42 @@ impl<P: Probe> SsdAccounts<P> {
         if let Some(notes) = &plan.notes {
             cold_path();
             note(notes, &mut self.mapping, &mut self.collection);
+            if plan.entries_per_line > 0 {
+                self.move_lines(now, notes.host_lines);
+            }
         }
         self.dram(now, u64::from(plan.map_accesses) * self.map_access_ns);
         self.probe.mapped(now, plan.map_accesses);
         self.probe.planned(purpose, firmware);
+    }
+
+    /// Lines of the host's memory have this number of bytes.
+    pub fn count_lines_of(&mut self, line_bytes: u32) {
+        self.line_bytes = line_bytes.into();
+    }
+
+    /// Books lines of the host's memory that a plan moves.
+    #[inline(never)]
+    fn move_lines(&mut self, now: Nanos, lines: HostLines) {
+        for (direction, lines) in [lines.read, lines.written].into_iter().map(u64::from).enumerate() {
+            if lines == 0 {
+                continue;
+            }
+            let bytes = lines * self.line_bytes;
+            let ns = self.interface_ns(bytes);
+            self.moved_lines[direction] += lines;
+            self.ledger.host_memory_bytes[direction] += bytes;
+            self.ledger.host_interface_ns += ns;
+            if ns > 0 {
+                self.meter.work(LINK, now, ns);
+            }
+            self.probe.host_memory(now, direction == 1, bytes);
+        }
+    }
+
+    /// Lines that were read from the host's memory and written to it since the last call.
+    pub fn take_moved_lines(&mut self) -> [u64; 2] {
+        std::mem::take(&mut self.moved_lines)
     }
 
     /// An event of the write buffer. Data that enters or leaves it for the host passes DRAM.

@@ -174,6 +174,9 @@ pub trait Probe {
     #[inline(always)]
     fn mapped(&mut self, _now: Nanos, _accesses: u32) {}
 
+    /// The drive has read bytes of its map from the host's memory, or written them there.
+    fn host_memory(&mut self, _now: Nanos, _is_write: bool, _bytes: u64) {}
+
     /// The counters have been restarted.
     fn restarted(&mut self, _now: Nanos) {}
 
@@ -256,6 +259,12 @@ impl<P: Probe> Probe for Option<P> {
         }
     }
 
+    fn host_memory(&mut self, now: Nanos, is_write: bool, bytes: u64) {
+        if let Some(probe) = self {
+            probe.host_memory(now, is_write, bytes);
+        }
+    }
+
     fn restarted(&mut self, now: Nanos) {
         if let Some(probe) = self {
             probe.restarted(now);
@@ -326,6 +335,11 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.1.mapped(now, accesses);
     }
 
+    fn host_memory(&mut self, now: Nanos, is_write: bool, bytes: u64) {
+        self.0.host_memory(now, is_write, bytes);
+        self.1.host_memory(now, is_write, bytes);
+    }
+
     fn restarted(&mut self, now: Nanos) {
         self.0.restarted(now);
         self.1.restarted(now);
@@ -349,7 +363,8 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
 /// An operation holds the bus from `start_ns` to `array_start_ns`, works in the array until `array_end_ns`, waits until
 /// `out_start_ns`, and moves data out until `end_ns`; a copyback programs from `array_end_ns` on. `bytes` of a read are those that it
 /// moved, if these are not its whole page. Columns that a record does not have are empty. Further lines have a `start_ns` only: `window`, where the counters begin anew; `drain`, where
-/// the measured window ends; `end` (an `end_ns`); `map`, `map_accesses` of it for a request or for background work; and
+/// the measured window ends; `end` (an `end_ns`); `map`, `map_accesses` of it for a request or for background work; `host_memory`, `bytes`
+/// of the map that the drive reads from the host's memory (`cause` `read`) or writes to it (`write`), which cross the host interface; and
 /// `buffer`, `bytes` of a write into the write buffer (`cause` `write`) or of a read from it, or of a page in a row that is not on flash yet
 /// (`read`): they pass DRAM, whose
 /// rule `per_op` asks for ⌈bytes · page_data_ns / page_bytes⌉ for each such line. The programs that take entries to flash are
@@ -492,6 +507,11 @@ impl<W: Write> Probe for OpLog<W> {
         if dram_bytes > 0 {
             self.line(format_args!("buffer,read,,,,{now},,,,,,{dram_bytes}"));
         }
+    }
+
+    fn host_memory(&mut self, now: Nanos, is_write: bool, bytes: u64) {
+        let cause = if is_write { "write" } else { "read" };
+        self.line(format_args!("host_memory,{cause},,,,{now},,,,,,{bytes}"));
     }
 
     fn restarted(&mut self, now: Nanos) {

@@ -72,7 +72,7 @@ pub use flashwatt_workload::settings::{
 pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
-pub(crate) use prices::prices;
+pub(crate) use prices::{Has, prices};
 pub use run::{Cuts, PowerCuts, Precondition, Replay, Run};
 pub use schema::{Key, OneOf, number, reference, schema};
 pub use settings::{Setting, about, settings};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::layers::lay;
 use super::parse::{layer, refused};
 use super::raw::{self, Raw};
-use super::resolve::{check_extra, energy};
+use super::resolve::{check_extra, energy, host_memory_price};
 use flashwatt_base::error::{Error, Fault, Place};
 use flashwatt_base::settings::{Checker, KeySource, Node, Value, join};
 use flashwatt_ssd::energy::settings::{Energy, EnergyMode, NandEnergy, Part};
@@ -14,9 +14,18 @@ use flashwatt_ssd::nand::settings::Timing;
 /// The name of the run's own table in messages.
 const OWN: &str = "the report's own prices";
 
+/// What took part in a run, or has a price in its own table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Has {
+    /// Further planes.
+    pub planes: bool,
+    /// Programs in single-level mode.
+    pub slc: bool,
+    /// The host's memory.
+    pub host_memory: bool,
+}
+
 /// Lays the `[energy]` tables of a TOML text over the table of a run.
-///
-/// `has_planes`: further planes took part in the run, or have a price. `has_slc`: the same of programs in single-level mode.
 ///
 /// # Errors
 /// As [`super::load`]; and for every key that affected the run itself and not only its price.
@@ -26,7 +35,7 @@ pub(crate) fn prices(
     page_bytes: u32,
     text: &str,
     file_name: &str,
-    (has_planes, has_slc): (bool, bool),
+    has: Has,
 ) -> Result<Energy, Error> {
     let mut faults = Vec::new();
     let given = layer(Node::parse(text, file_name, KeySource::File), KeySource::File, &mut faults);
@@ -42,7 +51,9 @@ pub(crate) fn prices(
     let priced = Raw::deserialize(&tree).map(|raw| {
         let checker = &mut Checker::new(&tree, file_name, &mut faults);
         let priced = energy(checker, &raw.energy, &raw::HostLink::default(), timing, page_bytes);
-        check_extra(checker, &raw.energy.nand, has_planes, has_slc);
+        check_extra(checker, &raw.energy.nand, has.planes, has.slc);
+        let host_memory_pj_per_bit = host_memory_price(checker, priced.host_memory_pj_per_bit, has.host_memory);
+        let priced = Energy { host_memory_pj_per_bit, ..priced };
         fixed_by_the_run(checker, own, &priced);
         priced
     });
@@ -94,7 +105,8 @@ fn fixed_by_the_run(c: &mut Checker, own: &Energy, priced: &Energy) {
 
 /// A resolved table as a user would write it; resolving that gives the same table to the last digit.
 fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
-    let Energy { mode, idle_accounting, dram_rule, controller, dram, nand, host_interface } = energy;
+    let Energy { mode, idle_accounting, dram_rule, controller, dram, nand, host_interface, host_memory_pj_per_bit } =
+        energy;
     let mode = match *mode {
         EnergyMode::Component => "mode = \"component\"".to_string(),
         EnergyMode::Terminal(millivolts) => format!("mode = \"terminal\"\nterminal_v = {:?}", milli(millivolts)),
@@ -107,13 +119,15 @@ fn as_toml(energy: &Energy, timing: &Timing, page_bytes: u32) -> String {
         0 => 0.0,
         ns => f64::from(page_bytes) * 1000.0 / ns as f64,
     };
+    let host_memory =
+        host_memory_pj_per_bit.map_or(String::new(), |pj| format!("[energy.host_memory]\npj_per_bit = {pj:?}\n"));
     format!(
         "[energy]\n{mode}\nidle_accounting = {}\ndram_rule = {}\n\
          [energy.controller]\n{}\
          [energy.dram]\n{}map_access_ns = {}\ndata_mb_s = {data_mb_s:?}\n\
          [energy.nand]\nread_ma = {:?}\nprogram_ma = {:?}\nerase_ma = {:?}\ntransfer_ma = {transfer}\n\
          {transfer_ns}{}idle_ma = {:?}\nvolts = {:?}\n\
-         [energy.host_interface]\nactive_ma = {:?}\nvolts = {:?}\nbandwidth_mb_s = {:?}\ncharged_data = {}\n",
+         [energy.host_interface]\nactive_ma = {:?}\nvolts = {:?}\nbandwidth_mb_s = {:?}\ncharged_data = {}\n{host_memory}",
         word(idle_accounting),
         word(dram_rule),
         part_as_toml(controller),
@@ -164,6 +178,8 @@ mod tests {
     use super::*;
     use crate::config::{PRESETS, load};
 
+    const ALL: Has = Has { planes: true, slc: true, host_memory: true };
+
     #[test]
     fn a_table_survives_being_written_and_read() {
         let odd = "energy.nand.transfer_ma=7.123";
@@ -180,7 +196,7 @@ mod tests {
                 let device = &config.ssd().device;
                 let text = as_toml(&config.ssd().energy, &device.timing, device.page_bytes);
                 let own = &config.ssd().energy;
-                let read = prices(own, &device.timing, device.page_bytes, &text, "test.toml", (true, true));
+                let read = prices(own, &device.timing, device.page_bytes, &text, "test.toml", ALL);
                 let read = read.expect("valid prices");
                 assert_eq!(read, config.ssd().energy, "{name} {way}\n{text}");
             }
@@ -188,7 +204,7 @@ mod tests {
     }
 
     /// The table of the preset `limit` with these keys of flash over it; 20 mA of a program, 3 mA of an idle die.
-    fn limit_with(keys: &str, has: (bool, bool)) -> Result<Energy, String> {
+    fn limit_with(keys: &str, has: Has) -> Result<Energy, String> {
         let config = load("", "test", &["device.preset=limit".to_string()]).expect("a valid configuration");
         let (own, device) = (&config.ssd().energy, &config.ssd().device);
         let text = format!("[energy.nand]\nread_ma = 15\nprogram_ma = 20\nidle_ma = 3\n{keys}");
@@ -202,7 +218,7 @@ mod tests {
     /// Planes and the single-level mode have prices of their own, or those of what they resemble. Such a one is left out of a report.
     #[test]
     fn planes_and_the_single_level_mode_have_prices() {
-        let nand = |keys: &str| limit_with(keys, (true, true)).expect("valid prices").nand;
+        let nand = |keys: &str| limit_with(keys, ALL).expect("valid prices").nand;
         let plain = nand("");
         assert_eq!(
             (plain.slc_program_ua, plain.extra_plane_read_ua, plain.slc_extra_plane_program_ua),
@@ -224,9 +240,9 @@ mod tests {
 
     #[test]
     fn prices_without_an_effect_are_refused_by_name() {
-        let refused = |keys: &str, has: (bool, bool)| limit_with(keys, has).expect_err(keys);
+        let refused = |keys: &str, has: Has| limit_with(keys, has).expect_err(keys);
         for key in ["slc_program_ma", "slc_extra_plane_program_ma"] {
-            let message = refused(&format!("{key} = 4"), (true, false));
+            let message = refused(&format!("{key} = 4"), Has { slc: false, ..ALL });
             assert!(
                 message.contains(&format!("energy.nand.{key}")) && message.contains("single-level mode"),
                 "{message}"
@@ -235,18 +251,25 @@ mod tests {
         let of_planes =
             ["extra_plane_read_ma", "extra_plane_program_ma", "extra_plane_erase_ma", "slc_extra_plane_program_ma"];
         for key in of_planes {
-            let message = refused(&format!("{key} = 4"), (false, true));
+            let message = refused(&format!("{key} = 4"), Has { planes: false, ..ALL });
             assert!(
                 message.contains(&format!("energy.nand.{key}")) && message.contains("planes of a die"),
                 "{message}"
             );
         }
-        let message = refused("slc_program_ma = 2.5", (true, true));
+        let message = refused("slc_program_ma = 2.5", ALL);
         assert!(
             message.contains("less than the idle current") && message.contains("slc_program_ma ≥ idle_ma"),
             "{message}"
         );
-        let message = refused("extra_plane_read_ma = -1", (true, true));
+        let message = refused("extra_plane_read_ma = -1", ALL);
         assert!(message.contains("extra_plane_read_ma") && message.contains("out of range"), "{message}");
+        let of_host = "[energy.host_memory]\npj_per_bit = 22.5\n";
+        let message = refused(of_host, Has { host_memory: false, ..ALL });
+        assert!(
+            message.contains("energy.host_memory.pj_per_bit") && message.contains("device.host_memory"),
+            "{message}"
+        );
+        assert_eq!(limit_with(of_host, ALL).expect("a price").host_memory_pj_per_bit, Some(22.5));
     }
 }

@@ -118,6 +118,8 @@ pub struct Device {
     pub host_link: HostLink,
     /// The time of the firmware.
     pub firmware: Firmware,
+    /// The host's memory, where the cached part of the map lies.
+    pub host_memory: HostMemory,
     /// Rules of the NAND.
     pub nand: Nand,
     /// Cells of several bits.
@@ -163,6 +165,21 @@ pub struct Firmware {
     pub read_ns: Option<u64>,
     /// The same of a write. Trims and flushes take none of the two, and may overtake reads and writes.
     pub write_ns: Option<u64>,
+}
+
+/// `[device.host_memory]`
+///
+/// The cached part of a map that lies on flash (`ftl.dftl`, `ftl.tpftl`, `ftl.rftl`) is in memory of the host, as in NVMe's Host Memory
+/// Buffer, and not in memory of the drive. A read, and a write of a part of a page on a drive without a write buffer, looks its entries up
+/// there before its flash operations can begin; so does a look-up that then misses. All else that moves is posted, and nobody waits for it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostMemory {
+    /// Time of a round trip to that memory, for any number of look-ups at a time. The time of their lines on the host link is beside it.
+    pub read_ns: Option<u64>,
+    /// Bytes of a line, which is what each read and each write of entries moves over the host link; 64 with a `read_ns` unless given. Entries
+    /// lie there as in their translation page. 0: nothing is moved that takes time or energy.
+    pub line_bytes: Option<u32>,
 }
 
 /// `[device.host_link]`
@@ -356,6 +373,8 @@ pub struct Energy {
     pub nand: NandEnergy,
     /// The host interface.
     pub host_interface: HostInterface,
+    /// The host's memory, as far as the drive's map lies there (`device.host_memory`).
+    pub host_memory: HostMemoryEnergy,
 }
 
 /// How currents become power.
@@ -494,6 +513,15 @@ pub struct HostInterface {
     /// they are read or programmed for (requests, collection, merges, the map), when the operation starts; a copyback and a read of a
     /// spare area move no page over a bus. Either way the report has the energy as `energy_j.host_interface`.
     pub charged_data: Option<ChargedData>,
+}
+
+/// `[energy.host_memory]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostMemoryEnergy {
+    /// Energy of a bit that the drive reads there or writes there, in pJ. It is the host's: `host_memory.energy_j` has it, and no figure of
+    /// the drive does.
+    pub pj_per_bit: Option<f64>,
 }
 
 /// `[workload.trace]`

@@ -25,7 +25,7 @@ mod workload;
 
 pub(super) use array::MemberOf;
 use bounds::Bounds;
-pub(super) use energy::{check_extra, energy};
+pub(super) use energy::{check_extra, energy, host_memory_price};
 use workload::workload;
 
 /// No phase, delay or gap lasts longer: 1000 s.

@@ -217,6 +217,9 @@ impl Serialize for Report {
                 entries!(map, ssd, flash, spare, wear);
                 timed_entries!(map, timed, ssd, lifetime);
                 entries!(map, ssd, ftl, gc, write_buffer);
+                if ssd.host_memory.is_some() {
+                    entries!(map, ssd, host_memory);
+                }
                 timed_entries!(map, timed, ssd, energy_j, energy_by_cause_j, energy_total_j);
             }
             other => other.serialize_into(&mut map)?,
@@ -250,7 +253,11 @@ impl Sections {
     fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Sections::Ssd(ssd) => {
-                entries!(map, ssd, flash, spare, wear, lifetime, ftl, gc, write_buffer, energy_j, energy_by_cause_j);
+                entries!(map, ssd, flash, spare, wear, lifetime, ftl, gc, write_buffer);
+                if ssd.host_memory.is_some() {
+                    entries!(map, ssd, host_memory);
+                }
+                entries!(map, ssd, energy_j, energy_by_cause_j);
                 entries!(map, ssd, energy_total_j, parallelism, ledger, drain_ledger);
             }
             Sections::Hdd(disk) => {

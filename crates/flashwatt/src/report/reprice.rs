@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::config::prices;
+use crate::config::{Has, prices};
 use crate::report::ssd::{AccountingTotals, Elapsed, LedgerReport};
 use crate::report::{Efficiency, OUTSIDE, SCHEMA, Throughput, outside, supply_v};
 use flashwatt_base::error::{Error, Fault, Place};
 use flashwatt_ssd::energy::ledger::PerCause;
-use flashwatt_ssd::energy::price::{Priced, price};
+use flashwatt_ssd::energy::price::{Priced, host_memory_j, price};
 use flashwatt_ssd::energy::settings::Energy;
 use flashwatt_ssd::energy::{DieState, ExtraState, Ledger, Phase, PriceTable};
 use flashwatt_ssd::nand::settings::Timing;
@@ -100,13 +100,14 @@ pub fn reprice(report_json: &str, table_toml: &str, table_name: &str) -> Result<
     let energy = prices(energy, &device.timing, device.page_bytes, table_toml, table_name, has)?;
     let priced = price(&accounts, &PriceTable::new(&energy));
     rewrite(&mut report, &run, &priced, &energy);
+    set(&mut report, &["host_memory", "energy_j"], &host_memory_j(&accounts, &energy));
     rewrite_drain(&mut report, &run, &priced, drain.map(|drain| price(&drain, &PriceTable::new(&energy))));
     note(&mut report, table_name);
     Ok(Value::Object(report).to_string())
 }
 
-/// Whether further planes, and programs in single-level mode, have an effect on a run's energy, or have a price in its own table.
-fn has_extra(ledgers: &[Option<&Ledger>], own: &Energy) -> (bool, bool) {
+/// What has an effect on a run's energy, or a price in its own table, though not every run has it.
+fn has_extra(ledgers: &[Option<&Ledger>], own: &Energy) -> Has {
     let is_used = |row: &dyn Fn(&Ledger) -> &PerCause| {
         ledgers.iter().flatten().any(|ledger| row(ledger).iter().any(|&ns| ns > 0))
     };
@@ -116,10 +117,12 @@ fn has_extra(ledgers: &[Option<&Ledger>], own: &Energy) -> (bool, bool) {
     let slc_ua = [nand.slc_program_ua, nand.slc_extra_plane_program_ua];
     let has_planes = planes_ua.into_iter().any(|ua| ua > 0) || nand.slc_extra_plane_program_ua.is_some();
     let has_slc = slc_ua.iter().any(Option::is_some);
-    (
-        has_planes || of_planes.into_iter().any(|state| is_used(&|ledger| &ledger.extra_ns[state as usize])),
-        has_slc || is_used(&|ledger| &ledger.die_ns[DieState::SlcProgram as usize]),
-    )
+    let moves = |ledger: &&Ledger| ledger.host_memory_bytes.iter().any(|&bytes| bytes > 0);
+    Has {
+        planes: has_planes || of_planes.into_iter().any(|state| is_used(&|ledger| &ledger.extra_ns[state as usize])),
+        slc: has_slc || is_used(&|ledger| &ledger.die_ns[DieState::SlcProgram as usize]),
+        host_memory: own.host_memory_pj_per_bit.is_some() || ledgers.iter().flatten().any(moves),
+    }
 }
 
 // ---------------------------------------------------------------- reading
@@ -207,6 +210,7 @@ fn accounts(name: &str, report: &LedgerReport) -> Result<Ledger, Error> {
     ledger.dram_op_ns = report.dram_op_ns;
     ledger.map_accesses = report.map_accesses;
     ledger.host_interface_ns = report.host_interface_ns;
+    ledger.host_memory_bytes = report.host_memory_bytes;
     check(name, report, &ledger)?;
     Ok(ledger)
 }

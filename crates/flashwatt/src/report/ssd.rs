@@ -14,6 +14,7 @@ use crate::config::Config;
 use flashwatt_base::stats::Latency;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::kernel::Outcome;
+use flashwatt_ssd::drive::settings::Settings;
 use flashwatt_ssd::energy::ledger::{Ledger, PerCause, Phase};
 use flashwatt_ssd::energy::price::{self, ByCause, Energies, MapEnergy, Priced};
 use flashwatt_ssd::energy::settings::IdleAccounting;
@@ -43,6 +44,8 @@ pub struct SsdReport {
     pub gc: GcReport,
     /// The write buffer; none without one.
     pub write_buffer: Option<WriteBufferReport>,
+    /// The host's memory, as far as the map lies there; none if it does not.
+    pub host_memory: Option<HostMemoryReport>,
     /// Energy in J, by component.
     pub energy_j: Energies,
     /// Energy in J by cause; energy without a single causing operation is `shared`.
@@ -136,6 +139,17 @@ pub struct WriteBufferReport {
     pub journal_forced: Option<u64>,
 }
 
+/// The host's memory, in which the cached part of the map lies.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostMemoryReport {
+    /// Bytes that the drive has read there: look-ups, and entries for writes of their translation pages.
+    pub read_bytes: u64,
+    /// Bytes that the drive has written there: entries that changed, or were fetched from flash.
+    pub written_bytes: u64,
+    /// Energy in J of these accesses; none if `energy.host_memory.pj_per_bit` is not given. It is the host's: no other figure has it.
+    pub energy_j: Option<f64>,
+}
+
 /// Total energy in J under each idle accounting.
 #[derive(Clone, Debug, Serialize)]
 pub struct AccountingTotals {
@@ -183,6 +197,14 @@ pub struct LedgerReport {
     pub map_accesses: u64,
     /// Time of data transfers over the host interface.
     pub host_interface_ns: u64,
+    /// Bytes that the drive has read from the host's memory and written to it, for its map; none without any.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub host_memory_bytes: [u64; 2],
+}
+
+/// Whether no byte has moved.
+fn is_none(bytes: &[u64; 2]) -> bool {
+    *bytes == [0; 2]
 }
 
 /// Elapsed time by the state of the whole drive.
@@ -236,6 +258,7 @@ pub(crate) fn report(
             ftl: ftl(figures, firmware, config, map_j),
             gc: gc(figures),
             write_buffer: write_buffer(config, &figures.buffered),
+            host_memory: host_memory(config, &figures.ledger),
             energy_j,
             energy_by_cause_j: by_cause,
             energy_total_j: AccountingTotals::new(totals_j),
@@ -500,6 +523,13 @@ fn write_buffer(config: &Config, counts: &BufferCounts) -> Option<WriteBufferRep
     })
 }
 
+fn host_memory(config: &Config, ledger: &Ledger) -> Option<HostMemoryReport> {
+    let Settings { device, energy, .. } = config.ssd();
+    let [read_bytes, written_bytes] = ledger.host_memory_bytes;
+    let energy_j = price::host_memory_j(ledger, energy);
+    device.host_memory.as_ref().map(|_| HostMemoryReport { read_bytes, written_bytes, energy_j })
+}
+
 impl AccountingTotals {
     pub(crate) fn new(totals_j: [f64; IdleAccounting::ALL.len()]) -> Self {
         let [always_on, flash_off, busy_only, busy_or_loading] = totals_j;
@@ -541,5 +571,6 @@ fn ledger_report(ledger: &Ledger) -> LedgerReport {
         dram_op_ns: ledger.dram_op_ns,
         map_accesses: ledger.map_accesses,
         host_interface_ns: ledger.host_interface_ns,
+        host_memory_bytes: ledger.host_memory_bytes,
     }
 }

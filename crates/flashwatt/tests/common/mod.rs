@@ -105,7 +105,7 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
 }
 
 /// Every preset.
-pub const PRESETS: [&str; 15] = [
+pub const PRESETS: [&str; 16] = [
     "energysim",
     "x25m",
     "limit",
@@ -121,6 +121,7 @@ pub const PRESETS: [&str; 15] = [
     "tlc-client-1t",
     "tlc-dc-2t",
     "tlc-96l-1t",
+    "tlc-hmb-1t",
 ];
 
 /// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
@@ -134,7 +135,7 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         "tlc-nvme-1t" => {
             &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.6", "write_buffer.bytes=65536"]
         }
-        "tlc-client-1t" | "tlc-dc-2t" | "tlc-96l-1t" => return today(preset_name, sets),
+        "tlc-client-1t" | "tlc-dc-2t" | "tlc-96l-1t" | "tlc-hmb-1t" => return today(preset_name, sets),
         "slc-4way" => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"],
         // One unit: a merge takes so long that more of them would fill the gaps between bursts.
         "mlc-4way" | "tgn" => &[

@@ -66,6 +66,7 @@ fn neutral_options(base: &Report, config: &Config) -> Vec<Vec<String>> {
         cells_of_one_bit(config),
         of(&["device.suspend.program_ns=5000", "device.suspend.erase_ns=7", "device.suspend.max=0"]),
         of(&["slc_cache.static_bytes=0", "slc_cache.dynamic=false"]),
+        of(&["device.host_memory.read_ns=0", "device.host_memory.line_bytes=0"]),
         of(&["device.firmware.cores=1", "device.firmware.command_ns=0", "device.firmware.write_ns=0"]),
     ]
 }

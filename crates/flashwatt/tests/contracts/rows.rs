@@ -1,8 +1,8 @@
 //! The contracts over drives whose pages are programmed row by row, of every layer that has rows.
 
 use super::schemes::{
-    SUSPENSION, Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny, tiny_sets, with_rows,
-    with_slc, with_suspension,
+    SUSPENSION, Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny, tiny_sets, with_host_memory,
+    with_rows, with_slc, with_suspension,
 };
 use super::{GROUP, REQUESTS, build, check_pages};
 use crate::common::shadow::{Oracle, Shadow};
@@ -246,6 +246,12 @@ fn comes_to_its_end(schemes: &[Scheme]) {
         let timing = draw_timing(&mut rng);
         run_twice(&tiny(scheme, &mut rng, &timing), &mut rng, seed);
     });
+}
+
+/// The same with the cached part of the map in the host's memory.
+#[test]
+fn every_scheme_with_rows_and_a_map_in_the_hosts_memory() {
+    comes_to_its_end(&with_host_memory(&some_schemes()));
 }
 
 /// The same of pages that are programmed one by one and suspended.

@@ -66,6 +66,15 @@ pub fn with_suspension(schemes: &[Scheme]) -> Vec<Scheme> {
     with_dies(schemes, &SUSPENSION)
 }
 
+/// Those of these schemes whose layer has its map on flash, with a small cached part of it in the host's memory.
+pub fn with_host_memory(schemes: &[Scheme]) -> Vec<Scheme> {
+    let sets =
+        ["device.host_memory.read_ns=1201", "device.host_memory.line_bytes=64", "energy.host_memory.pj_per_bit=20"];
+    let with_sets = |scheme: &Scheme| scheme.iter().cloned().chain(sets.map(String::from)).collect();
+    let is_on_flash = |scheme: &&Scheme| load_scheme(scheme).ssd().ftl.has_map_on_flash();
+    schemes.iter().filter(is_on_flash).map(with_sets).collect()
+}
+
 fn with_dies(schemes: &[Scheme], sets: &[&str]) -> Vec<Scheme> {
     let with_sets = |scheme: &Scheme| scheme.iter().cloned().chain(sets.iter().map(ToString::to_string)).collect();
     let has_rows = |scheme: &&Scheme| load_scheme(scheme).ssd().ftl.has_rows();

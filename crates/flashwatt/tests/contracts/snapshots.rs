@@ -16,8 +16,8 @@ use flashwatt_base::rng::Rng;
 use serde_json::Value;
 
 use super::schemes::{
-    CACHES, ROWS, Scheme, collects, for_each_scheme, has_rows, load_sets, schemes, starts_mapped, tiny_sets, with_rows,
-    with_slc,
+    CACHES, ROWS, Scheme, collects, for_each_scheme, has_rows, load_sets, schemes, starts_mapped, tiny_sets,
+    with_host_memory, with_rows, with_slc,
 };
 use crate::common::{load, preset, tier};
 
@@ -147,6 +147,17 @@ fn a_run_from_a_snapshot_is_the_run_that_prepares_in_place() {
 #[test]
 fn a_run_with_rows_from_a_snapshot_is_the_run_that_prepares_in_place() {
     for_each_scheme(&with_rows(&one_of_each_layer()), STARTS.len(), |scheme, seed| {
+        continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
+    });
+}
+
+/// The same of drives whose map is cached in the host's memory, with and without rows: nothing is on its way there at rest.
+#[test]
+fn a_run_with_a_map_in_the_hosts_memory_from_a_snapshot_is_the_run_that_prepares_in_place() {
+    let layers = one_of_each_layer();
+    let schemes = with_host_memory(&[layers.clone(), with_rows(&layers)].concat());
+    assert!(schemes.len() >= 6 || std::env::var_os("FLASHWATT_FTL").is_some(), "three layers can");
+    for_each_scheme(&schemes, STARTS.len(), |scheme, seed| {
         continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
     });
 }

@@ -5,7 +5,9 @@ use super::{
 };
 use crate::common::tier::soak;
 use crate::common::{Script, load, read, write};
-use crate::contracts::schemes::{ROWS, SUSPENSION, Scheme, schemes, with_rows, with_slc, with_suspension};
+use crate::contracts::schemes::{
+    ROWS, SUSPENSION, Scheme, schemes, with_host_memory, with_rows, with_slc, with_suspension,
+};
 use flashwatt::config::{Cuts, PowerCuts};
 use flashwatt::crash::{Powered, crash, recover};
 use flashwatt_base::rng::Rng;
@@ -128,6 +130,13 @@ fn every_instant_with_suspended_pages() {
 fn random_cuts_with_suspended_pages_and_during_recovery() {
     nothing_is_lost_at_random(&suspended_pages(), &[]);
     nothing_is_lost_at_random(&suspended_pages(), &BUFFER);
+}
+
+/// Writes of parts of pages look their entries up before they are planned. What is cached in the host's memory is lost with the power.
+#[test]
+fn every_instant_with_a_map_in_the_hosts_memory() {
+    let schemes = with_host_memory(&[in_turn(&all_schemes()), row_schemes(1)].concat());
+    nothing_is_lost_at_any_instant(&schemes, &["device.host_memory.read_ns=90001"]);
 }
 
 #[test]

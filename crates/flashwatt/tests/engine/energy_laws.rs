@@ -590,6 +590,8 @@ fn assert_three_paths(configs: &[(String, Config)]) -> Vec<Report> {
         assert_close(report.energy_integral_j, report.ssd().energy_j.total, &format!("{name}: the meter's integral"));
         let (relative, component) = difference(&report, &outside);
         assert!(relative <= 1e-9, "{name}: the script differs by {relative:e} in {component}");
+        let memory_j = report.ssd().host_memory.as_ref().and_then(|memory| memory.energy_j).unwrap_or_default();
+        assert_close(memory_j, outside["host_memory"], &format!("{name}: the host's memory"));
         let ByCause { host, gc, merge, map, wear, backup, journal, pad, fold, .. } = report.ssd().energy_by_cause_j;
         let joules = [host, gc, merge, map, wear, backup, journal, pad, fold];
         for (cause, joules) in Cause::ALL.iter().zip(joules) {
@@ -661,8 +663,17 @@ fn three_paths_with_rows() {
     let both =
         [&slc[..], &["slc_cache.dynamic=true", "slc_cache.static_bytes=400000", "slc_cache.fold=\"eager\""]].concat();
     let on_die = [&slc[..], &["slc_cache.static_bytes=400000", "slc_cache.on_die=true", BUFFER[0], BUFFER[1]]].concat();
-    let ways: [(&str, &[&str]); 11] = [
+    let in_host = [
+        "ftl=\"dftl\"",
+        "ftl.dftl.cmt_entries=60",
+        "device.host_memory.read_ns=801",
+        "energy.host_memory.pj_per_bit=22.5",
+        "energy.host_interface.active_ma=9",
+        "run.count_drain=true",
+    ];
+    let ways: [(&str, &[&str]); 12] = [
         ("plain", &[]),
+        ("host_memory", &in_host),
         ("slc_dynamic", &dynamic),
         ("slc_both", &both),
         ("slc_on_die", &on_die),
@@ -801,7 +812,13 @@ fn law_3_other_drives() {
     const PARTS: &str = "device.bus.partial_pages=true";
     const SECTORS: &str = "device.bus.partial_unit=\"sector\"";
     const UNITS: &str = "ftl.page.map_unit_bytes=1024";
-    let cases: [&[&str]; 21] = [
+    const HOST_MEMORY: &str = "device.host_memory.read_ns=801";
+    const HOST_PJ: &str = "energy.host_memory.pj_per_bit=22.5";
+    const LINK_MA: &str = "energy.host_interface.active_ma=9";
+    let cases: [&[&str]; 24] = [
+        &["ftl=\"dftl\"", HOST_MEMORY, HOST_PJ, LINK_MA, "ftl.dftl.cmt_entries=40", "device.op_ratio=0.6", BUFFER],
+        &["ftl=\"tpftl\"", HOST_MEMORY, HOST_PJ, LINK_MA, "device.op_ratio=0.6", "device.host_link.bandwidth_mb_s=200"],
+        &["ftl=\"rftl\"", HOST_MEMORY, HOST_PJ, LINK_MA, "device.op_ratio=0.6", "ftl.rftl.cmt_entries=40"],
         &[PARTS, UNITS],
         &[PARTS, SECTORS, "energy.nand.transfer_ns=1234", "controller.power_budget_ma=700"],
         &[PARTS, SECTORS, UNITS, "write_buffer.bytes=65536", "device.timing.channel_switch_ns=5000"],

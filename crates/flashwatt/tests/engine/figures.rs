@@ -97,7 +97,7 @@ fn the_factors_multiply_to_the_write_amplification() {
         // At least a page, and those of slc-4way have 128 KiB; of drives with rows, at least one for each die.
         let (none, buffer): (&[&str], _) = match name {
             "slc-4way" => (&["write_buffer.bytes=0"], "write_buffer.bytes=262144"),
-            "tlc-client-1t" | "tlc-96l-1t" => (&["write_buffer.bytes=0"], "write_buffer.bytes=786432"),
+            "tlc-client-1t" | "tlc-96l-1t" | "tlc-hmb-1t" => (&["write_buffer.bytes=0"], "write_buffer.bytes=786432"),
             "tlc-dc-2t" => {
                 (&["write_buffer.bytes=0", "write_buffer.protection=\"volatile\""], "write_buffer.bytes=786432")
             }

@@ -16,6 +16,7 @@ mod figures;
 mod firmware;
 mod flashsim;
 mod hard_cases;
+mod host_memory;
 mod hosts;
 mod many_states;
 mod partial_reads;

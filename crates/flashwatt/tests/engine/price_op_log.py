@@ -170,15 +170,18 @@ def main(log_path, report_path):
     watts = lambda ua, part: ua * (terminal or part["millivolts"])  # in nW
     nand, link, con, dram = energy["nand"], energy["host_interface"], energy["controller"], energy["dram"]
     mark = lambda name: max((i, int(row["start_ns"] or row["end_ns"])) for i, row in enumerate(rows) if row["record"] == name)
-    (_, begin), (_, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
+    (first, begin), (last, end) = mark("window"), mark("end" if config["run"]["count_drain"] else "drain")
     clip = lambda start, stop: (max(start, begin), min(stop, end))
     by_pages = link.get("charged_data") == "flash_pages"
     link_ns = lambda moved: math.ceil(moved * 1e3 / link["bandwidth_mb_s"])
-    dies, requests, link_jobs, dram_jobs = defaultdict(Die), [], [], []
-    for row in rows:
+    dies, requests, link_jobs, dram_jobs, host_bytes = defaultdict(Die), [], [], [], 0
+    for at, row in enumerate(rows):
         kind = row["record"]
         if kind == "map":
             dram_jobs.append((int(row["start_ns"]), int(row["map_accesses"]) * dram["map_access_ns"]))
+        elif kind == "host_memory":
+            link_jobs.append((int(row["start_ns"]), link_ns(int(row["bytes"]))))
+            host_bytes += int(row["bytes"]) if first < at < last else 0
         elif kind == "buffer":
             data_ns = -(-int(row["bytes"]) * dram["page_data_ns"] // device["page_bytes"])
             dram_jobs.append((int(row["start_ns"]), data_ns))
@@ -191,11 +194,11 @@ def main(log_path, report_path):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             dies[row["die"]].add(row, kind, t)
             moved = int(row["bytes"] or device["page_bytes"])
-            for at in [t[0], *(begin for begin, _ in stretches_of(row, "earlier_moves"))]:
+            for moves_at in [t[0], *(begin for begin, _ in stretches_of(row, "earlier_moves"))]:
                 if row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read"):
-                    dram_jobs.append((at, -(-moved * dram["page_data_ns"] // device["page_bytes"])))
+                    dram_jobs.append((moves_at, -(-moved * dram["page_data_ns"] // device["page_bytes"])))
                 if by_pages and kind in ("read", "program"):
-                    link_jobs.append((at, link_ns(moved)))
+                    link_jobs.append((moves_at, link_ns(moved)))
     current, by_component, by_cause, arrays, ops = currents(nand), Counter(), Counter(), [], []
     for die in dies.values():
         ops += [clip(*stretch) for stretch in merged(die.lines)]
@@ -229,7 +232,8 @@ def main(log_path, report_path):
         "nand.idle": idle_ns * watts(nand["idle_ua"], nand),
         "host_interface": served(link_jobs, begin, end) * watts(link["active_ua"], link),
     }
-    answer |= {"total": sum(answer.values())} | {"cause." + cause: nw_ns for cause, nw_ns in by_cause.items()}
+    host_memory = host_bytes * 8 * energy.get("host_memory_pj_per_bit", 0) * 1e6  # the host's, and not the drive's
+    answer |= {"total": sum(answer.values()), "host_memory": host_memory} | {"cause." + cause: nw_ns for cause, nw_ns in by_cause.items()}
     print(json.dumps({name: nw_ns * 1e-18 for name, nw_ns in answer.items()}))
 
 

@@ -506,6 +506,36 @@ const CASES: &[Case] = &[
         &[],
         &["my.toml:2:1: device.firmware.cores", "has no effect", "no device.firmware.command_ns"],
     ),
+    (
+        "[device.host_memory]\nread_ns = 800\n",
+        &["ftl=page"],
+        &["my.toml:2:1: device.host_memory.read_ns", "has no effect", "ftl = \"page\"", "dftl, tpftl or rftl"],
+    ),
+    (
+        "[device.host_memory]\nline_bytes = 64\n",
+        &["device.preset=old-slc", "ftl=bast"],
+        &["my.toml:2:1: device.host_memory.line_bytes", "has no effect", "ftl = \"bast\""],
+    ),
+    (
+        "[device.host_memory]\nread_ns = 800\n[energy.host_interface]\ncharged_data = \"flash_pages\"\n",
+        &["device.preset=limit", "ftl=dftl"],
+        &["my.toml:4:1: energy.host_interface.charged_data", "cross the host interface", "\"host_bytes\""],
+    ),
+    (
+        "[energy.host_memory]\npj_per_bit = 20\n",
+        &["device.preset=limit", "ftl=dftl"],
+        &["my.toml:2:1: energy.host_memory.pj_per_bit", "has no effect", "device.host_memory"],
+    ),
+    (
+        "[device.host_memory]\nline_bytes = 4097\n",
+        &["device.preset=limit", "ftl=dftl"],
+        &["my.toml:2:1: device.host_memory.line_bytes", "found 4097", "0 to 4096"],
+    ),
+    (
+        "[run.replay.flashsim]\n",
+        &["device.preset=limit", "ftl=dftl", "device.host_memory.read_ns=800"],
+        &["device.host_memory.read_ns", "has no effect", "which has no clock"],
+    ),
     ("[device.firmware]\ncores = 0\n", &[], &["my.toml:2:1: device.firmware.cores", "found 0", "1 to 1024"]),
     (
         "[run.replay.flashsim]\n",

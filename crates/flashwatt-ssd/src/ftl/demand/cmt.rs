@@ -234,9 +234,10 @@ impl Cmt {
         self.dirty.as_ref().map_or(1, |dirty| dirty[page as usize].len())
     }
 
-    /// Marks all entries of a translation page as clean.
-    pub fn clean_page(&mut self, page: u32) {
+    /// Marks all entries of a translation page as clean; tells the logical page of each.
+    pub fn clean_page(&mut self, page: u32, mut cleaned: impl FnMut(Lpn)) {
         while let Some(slot) = self.dirty.as_ref().and_then(|dirty| dirty[page as usize].first()) {
+            cleaned(self.lpn(slot));
             self.clean(slot);
         }
     }
@@ -398,7 +399,9 @@ mod tests {
         let mut cmt = Cmt::new(4, 100, 10, true);
         let slots = [5, 7, 15].map(|lpn| cmt.insert(Lpn(lpn), None));
         assert!([5, 7, 15].iter().all(|&lpn| cmt.soil(Lpn(lpn))) && !cmt.soil(Lpn(6)));
-        cmt.clean_page(0);
+        let mut cleaned = Vec::new();
+        cmt.clean_page(0, |lpn| cleaned.push(lpn.0));
+        assert_eq!(cleaned, [5, 7]);
         assert_eq!(slots.map(|slot| cmt.is_dirty(slot)), [false, false, true]);
         assert_eq!(cmt.rest_of_page(Lpn(5)), 4);
     }

@@ -51,10 +51,11 @@ impl<O: EvictionOrder> Owner for DemandMap<O> {
     }
 
     #[inline(always)]
-    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn, plan: &mut Plan) {
         debug_assert_eq!(self.get(lpn), Some(from));
         self.truth.set(lpn, to);
         if self.cmt.soil(lpn) {
+            plan.writes_entry(lpn);
             return;
         }
         let page = self.cmt.page_of(lpn);
@@ -194,7 +195,7 @@ impl<O: EvictionOrder> DemandMap<O> {
         let has_place = self.make_place(None, cx, plan);
         let read = if fetches { self.read_page(self.cmt.page_of(lpn), For::Coming, plan) } else { None };
         if has_place {
-            self.insert(lpn, read);
+            self.insert(lpn, read, plan);
             if read.is_some() {
                 self.bring_ahead(lpn, ahead, read, cx, plan);
             }
@@ -211,7 +212,7 @@ impl<O: EvictionOrder> DemandMap<O> {
             if !self.make_place(Some(lpn), cx, plan) {
                 return;
             }
-            self.insert(next, read);
+            self.insert(next, read, plan);
         }
     }
 
@@ -222,14 +223,15 @@ impl<O: EvictionOrder> DemandMap<O> {
         let number = plan.number(read);
         for lpn in self.cmt.entries_of(page).take_while(|lpn| lpn.0 < units) {
             if self.cmt.left() > 0 && self.cmt.find(lpn).is_none() {
-                self.insert(lpn, Some(number));
+                self.insert(lpn, Some(number), plan);
             }
         }
     }
 
-    fn insert(&mut self, lpn: Lpn, read: Option<PlanNumber>) {
+    fn insert(&mut self, lpn: Lpn, read: Option<PlanNumber>, plan: &mut Plan) {
         let slot = self.cmt.insert(lpn, read);
         self.order.added(slot, &self.cmt);
+        plan.writes_entry(lpn);
     }
 
     /// Evicts an entry, other than that of `but`, if the table is full. Returns false if its write-back finds no room.
@@ -256,6 +258,7 @@ impl<O: EvictionOrder> DemandMap<O> {
             return false;
         }
         if !self.evict_page {
+            plan.reads_entry(self.cmt.lpn(slot));
             self.cmt.clean(slot);
         }
         self.rewrite(page, BlockId::NONE, cx, plan);
@@ -272,7 +275,7 @@ impl<O: EvictionOrder> DemandMap<O> {
     pub fn write(&mut self, page: u32, after: Option<PlanIndex>, frees: BlockId, cx: &mut Context, plan: &mut Plan) {
         self.tps.write(page, after, frees, cx, plan);
         if plan.map_notes == MapNotes::None {
-            return self.written(page);
+            return self.written(page, plan);
         }
         cold_path();
         let trimmed =
@@ -280,7 +283,7 @@ impl<O: EvictionOrder> DemandMap<O> {
         let is_moved = frees.is_some() || self.moved.iter().any(|pages| pages.contains(&page));
         let moved = if is_moved { self.entries_per_page().min(self.geometry.units_per_block) } else { 0 };
         let changes = self.cmt.dirty_entries_of(page) + moved + trimmed as u32;
-        self.written(page);
+        self.written(page, plan);
         let content = match plan.map_notes {
             MapNotes::Content => self.cmt.entries_of(page).map(|lpn| self.entry_on_flash(lpn)).collect(),
             _ => Vec::new(),
@@ -288,12 +291,12 @@ impl<O: EvictionOrder> DemandMap<O> {
         plan.writes_map(MapWrite { page, changes, content });
     }
 
-    /// A translation page has been written.
+    /// A translation page is written by this plan.
     #[inline(always)]
-    fn written(&mut self, page: u32) {
+    fn written(&mut self, page: u32, plan: &mut Plan) {
         self.is_trimmed[page as usize] = false;
         if self.evict_page {
-            self.cmt.clean_page(page);
+            self.cmt.clean_page(page, |lpn| plan.reads_entry(lpn));
         }
     }
 
@@ -352,8 +355,9 @@ impl<O: EvictionOrder> DemandMap<O> {
 
     /// Changes the entry of a page that has been looked up.
     #[inline(always)]
-    pub fn change(&mut self, lpn: Lpn, to: Ppn) {
+    pub fn change(&mut self, lpn: Lpn, to: Ppn, plan: &mut Plan) {
         self.truth.set(lpn, to);
+        plan.writes_entry(lpn);
         let is_there = self.cmt.soil(lpn);
         debug_assert!(is_there, "it was asked whether there is a place");
     }

@@ -107,6 +107,9 @@ impl<O: EvictionOrder, K> Demand<O, K> {
         let lpn = Lpn(extent.first.0 + i);
         let is_partial = extent.is_partial(i);
         let fetches = is_partial || self.map.fetch_on_write;
+        if is_partial {
+            plan.reads_entry(lpn);
+        }
         let map_read = self.map.look_up(lpn, extent.pages - i - 1, fetches, cx, plan).filter(|_| is_partial);
         let old = self.map.get(lpn);
         let op = match old {
@@ -125,7 +128,7 @@ impl<O: EvictionOrder, K> Demand<O, K> {
             let block = cx.blocks.set_invalid(old);
             plan.replaces(op, block);
         }
-        self.map.change(lpn, ppn);
+        self.map.change(lpn, ppn, plan);
         cx.blocks.set_valid(ppn, lpn);
     }
 
@@ -199,6 +202,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         self.says_how(plan);
         for i in 0..extent.pages {
             let lpn = Lpn(extent.first.0 + i);
+            plan.reads_entry(lpn);
             let map_read = self.map.look_up(lpn, extent.pages - i - 1, true, cx, plan);
             match self.map.get(lpn) {
                 Some(ppn) => {
@@ -257,7 +261,9 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
             self.map.truth.remove(lpn);
             let block = cx.blocks.set_invalid(old);
             plan.wake(self.map.geometry.die_of_block(block));
-            if !self.map.cmt.soil(lpn) {
+            if self.map.cmt.soil(lpn) {
+                plan.writes_entry(lpn);
+            } else {
                 self.trim_on_flash(self.map.cmt.page_of(lpn), plan);
             }
         }

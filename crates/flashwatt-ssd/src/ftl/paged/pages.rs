@@ -41,8 +41,8 @@ pub(in crate::ftl) trait Owner {
         0
     }
 
-    /// The data of `lpn` moves from one address to another on the same die.
-    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn);
+    /// The data of `lpn` moves from one address to another on the same die, by this plan.
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn, plan: &mut Plan);
 
     /// Prefetches the data that a move of `lpn` touches into the machine's caches.
     fn prefetch(&self, lpn: Lpn);
@@ -605,7 +605,7 @@ impl Pages {
         }
         let from = Ppn(self.geometry.first_ppn(lender).0 + first.unit);
         cx.blocks.move_any(lender, from, to);
-        owner.moved(first.lpn, from, to);
+        owner.moved(first.lpn, from, to, plan);
         plan.map_accesses += 1;
         plan.copy(self.copy_kind_of(cause), from, to, cause, lender);
         true
@@ -631,7 +631,7 @@ impl Pages {
         }
         let from = Ppn(self.geometry.first_ppn(block).0 + unit);
         cx.blocks.move_from_victim(block, lpn, from, to);
-        owner.moved(lpn, from, to);
+        owner.moved(lpn, from, to, plan);
         plan.map_accesses += 1;
         plan.copy(self.copy_kind_of(cause), from, to, cause, block);
         unit + 1
@@ -676,7 +676,7 @@ impl Pages {
         for (i, &source) in sources.iter().enumerate() {
             let to = Ppn(to.0 + i as u32);
             let lpn = cx.blocks.move_any(block, source, to);
-            owner.moved(lpn, source, to);
+            owner.moved(lpn, source, to, plan);
         }
         plan.map_accesses += sources.len() as u32;
         plan.replaces(op, block);

@@ -122,7 +122,7 @@ pub struct PageFtl {
 
 impl Owner for FlatMap {
     #[inline(always)]
-    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
+    fn moved(&mut self, lpn: Lpn, from: Ppn, to: Ppn, _plan: &mut Plan) {
         debug_assert_eq!(self.get(lpn), Some(from));
         self.set(lpn, to);
     }

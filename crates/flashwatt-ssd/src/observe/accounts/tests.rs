@@ -42,6 +42,7 @@ fn energy(idle_accounting: IdleAccounting) -> Energy {
             bandwidth_mb_s: 1_000.0,
             charged_data: ChargedData::HostBytes,
         },
+        host_memory_pj_per_bit: None,
     }
 }
 

@@ -11,6 +11,8 @@ use flashwatt_ssd::nand::settings::Timing;
 
 /// No part draws more: 10 A.
 const MA_MAX: f64 = 10_000.0;
+/// Choice: ten times what the memories of old take.
+const PJ_PER_BIT_MAX: f64 = 1_000.0;
 const VOLTS: std::ops::RangeInclusive<f64> = 0.001..=100.0;
 
 pub(in crate::config) fn energy(
@@ -22,6 +24,7 @@ pub(in crate::config) fn energy(
 ) -> Energy {
     let terminal_v = c.number(field!("energy", raw.terminal_v), 5.0, VOLTS);
     let mode = c.choice(field!("energy", raw.mode), raw::EnergyMode::Component);
+    let memory = &raw.host_memory;
     Energy {
         mode: match mode {
             raw::EnergyMode::Component => EnergyMode::Component,
@@ -33,6 +36,7 @@ pub(in crate::config) fn energy(
         dram: dram(c, &raw.dram, page_bytes),
         nand: nand_energy(c, &raw.nand, timing),
         host_interface: host_interface(c, &raw.host_interface, link),
+        host_memory_pj_per_bit: c.optional(field!("energy.host_memory", memory.pj_per_bit), 0.0..=PJ_PER_BIT_MAX),
     }
 }
 
@@ -103,6 +107,15 @@ pub(in crate::config) fn check_extra(c: &mut Checker, raw: &raw::NandEnergy, has
             c.push(fault.expected(expected));
         }
     }
+}
+
+/// The price of a bit in the host's memory; none where the map has none there. By the user's file it is a fault then.
+pub(in crate::config) fn host_memory_price(c: &mut Checker, pj_per_bit: Option<f64>, is_there: bool) -> Option<f64> {
+    if !is_there {
+        let expected = "a map that is cached in the host's memory (device.host_memory), or no such key";
+        c.has_no_effect("energy.host_memory.pj_per_bit", "no lines that move there", expected);
+    }
+    pj_per_bit.filter(|_| is_there)
 }
 
 /// The command belongs to the way over the bus, and is charged for as long as it takes.

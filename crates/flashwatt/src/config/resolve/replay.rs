@@ -30,7 +30,7 @@ pub(super) fn replay(c: &mut Checker, raw: &Raw, drive_bytes: u64) -> Replay {
 
 /// Settings of the drive that act in time alone. Those of a preset may be there: it does not know how it is used.
 fn check_device(c: &mut Checker, device: &raw::Device) {
-    let raw::Device { bus, firmware, suspend, .. } = device;
+    let raw::Device { bus, firmware, host_memory, suspend, .. } = device;
     let takes = |ns: Option<u64>| ns.is_some_and(|ns| ns > 0);
     let suspends = |ns: Option<u64>| ns.is_some() && suspend.max != Some(0);
     let acts = [
@@ -40,6 +40,8 @@ fn check_device(c: &mut Checker, device: &raw::Device) {
         ("device.firmware.command_ns", takes(firmware.command_ns), "0"),
         ("device.firmware.read_ns", takes(firmware.read_ns), "0"),
         ("device.firmware.write_ns", takes(firmware.write_ns), "0"),
+        ("device.host_memory.read_ns", takes(host_memory.read_ns), "0"),
+        ("device.host_memory.line_bytes", host_memory.line_bytes.is_some_and(|bytes| bytes > 0), "0"),
     ];
     for (key, _, neutral) in acts.into_iter().filter(|(_, acts, _)| *acts) {
         c.has_no_effect(key, "run.replay = \"flashsim\", which has no clock", &format!("{neutral}, or no such key"));

@@ -1,7 +1,8 @@
 //! The tables of an SSD.
 
 use super::{
-    COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, cells, check_extra, chosen, energy, rate_or_none, registered,
+    COUNT_MAX, NS_MAX, QUEUE_DEPTH_MAX, Resolved, budget, cells, check_extra, chosen, energy, host_memory_price,
+    rate_or_none, registered,
 };
 use crate::config::capacity::{self, FlashShape, JournalNeeds, LogNeeds, Needs, Watermarks};
 use crate::config::presets::DEFAULT_PRESET;
@@ -14,12 +15,12 @@ use flashwatt_ssd::cache::settings::{Capacitors, Journal, Protection};
 use flashwatt_ssd::controller::policies;
 use flashwatt_ssd::drive::settings::{DieRegisters, Recovery, TrimRecords};
 use flashwatt_ssd::energy::PriceTable;
-use flashwatt_ssd::energy::settings::Energy;
+use flashwatt_ssd::energy::settings::{ChargedData, Energy};
 use flashwatt_ssd::ftl::{self, PartialReads};
 use flashwatt_ssd::gc::{self, Gc, GcPolicy};
 use flashwatt_ssd::nand::settings::{
-    BlockStripe, Bus, Cells, DeviceTable, FirmwareTime, HostLink, Nand, PairedPages, PartialUnit, ProgramOrder,
-    RowStripe, Suspend, Timing,
+    BlockStripe, Bus, Cells, DeviceTable, FirmwareTime, HostLink, HostMemory, Nand, PairedPages, PartialUnit,
+    ProgramOrder, RowStripe, Suspend, Timing,
 };
 use flashwatt_ssd::nand::{Reserve, Reserves};
 use flashwatt_ssd::wear::{self, Wear};
@@ -41,6 +42,10 @@ const RATED_CYCLES_MAX: u32 = 1_000_000_000;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
 /// Choice: far more than the processors of any drive.
 const CORES_MAX: u32 = 1024;
+/// A cache line of today's processors.
+const LINE_BYTES: u32 = 64;
+/// What PCIe moves at a time, at most.
+const LINE_BYTES_MAX: u32 = 4096;
 const SPARE_BYTES_MAX: u32 = 1 << 20;
 
 /// The SSD that the configuration describes.
@@ -55,7 +60,11 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let timing = timing(c, &raw.device.timing, dies.cells.as_ref());
     let host_link = host_link(c, &raw.device.host_link);
     let firmware = firmware_time(c, &raw.device.firmware);
+    let host_memory = host_memory(c, raw, &ftl);
     let energy = energy(c, &raw.energy, &raw.device.host_link, &timing, geometry.page_bytes);
+    let has_lines = host_memory.as_ref().is_some_and(|memory| memory.line_bytes > 0);
+    let host_memory_pj_per_bit = host_memory_price(c, energy.host_memory_pj_per_bit, has_lines);
+    let energy = Energy { host_memory_pj_per_bit, ..energy };
     check_extra(c, &raw.energy.nand, dies.block_planes > 1, raw.slc_cache.is_there());
     let wear = wear_levelling(c, &raw.wear);
     let write_buffer = write_buffer(c, raw, geometry.page_bytes, &energy);
@@ -80,7 +89,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let logical_bytes = capacity.map_or(COUNT_MAX, |capacity| capacity.logical_bytes);
     let queue_depth = host_link.queue_depth;
     let whole = || {
-        let controlled = Controlled { timing, dies, host_link, firmware };
+        let controlled = Controlled { timing, dies, host_link, firmware, host_memory };
         let device = device(c, raw, &geometry, capacity?, controlled, &ftl);
         ftl.fit_table(device.logical_bytes / u64::from(device.page_bytes));
         check_map_load(c, &recovery, &ftl, device.logical_bytes / u64::from(device.page_bytes));
@@ -173,6 +182,7 @@ struct Controlled {
     dies: Dies,
     host_link: HostLink,
     firmware: Option<FirmwareTime>,
+    host_memory: Option<HostMemory>,
 }
 
 /// What dies can do.
@@ -211,7 +221,7 @@ fn device(
     raw: &Raw,
     geometry: &FlashShape,
     capacity: capacity::Capacity,
-    Controlled { timing, dies, host_link, firmware }: Controlled,
+    Controlled { timing, dies, host_link, firmware, host_memory }: Controlled,
     ftl: &ftl::Settings,
 ) -> DeviceTable {
     let device = &raw.device;
@@ -239,6 +249,7 @@ fn device(
         suspend: dies.suspend,
         host_link,
         firmware,
+        host_memory,
         nand: Nand {
             program_order: c.choice(field!("device.nand", nand.program_order), ProgramOrder::Ascending),
             copyback: c.choice(field!("device.nand", nand.copyback), false),
@@ -318,6 +329,37 @@ fn firmware_time(c: &mut Checker, raw: &raw::Firmware) -> Option<FirmwareTime> {
         c.has_no_effect("device.firmware.cores", "no device.firmware.command_ns", "such a time, or one core");
     }
     (firmware.command_ns + firmware.read_ns + firmware.write_ns > 0).then_some(firmware)
+}
+
+/// The host's memory, if the cached part of the map lies there. A layer with its whole map in the drive's memory has none there: by the
+/// user's file it is a fault. A preset does not know the layer.
+fn host_memory(c: &mut Checker, raw: &Raw, ftl: &ftl::Settings) -> Option<HostMemory> {
+    const TABLE: &str = "device.host_memory";
+    let table = &raw.device.host_memory;
+    let read_ns = c.number(field!(TABLE, table.read_ns), 0, 0..=NS_MAX);
+    let line_bytes = c.optional(field!(TABLE, table.line_bytes), 0..=LINE_BYTES_MAX);
+    let memory = HostMemory { read_ns, line_bytes: line_bytes.unwrap_or(if read_ns > 0 { LINE_BYTES } else { 0 }) };
+    if memory.read_ns == 0 && memory.line_bytes == 0 {
+        return None;
+    }
+    if !ftl.has_map_on_flash() {
+        for key in ["device.host_memory.read_ns", "device.host_memory.line_bytes"] {
+            let found = format!("ftl = {:?}, whose map is wholly in memory of the drive", ftl.name());
+            c.has_no_effect(key, found, "a layer with its map on flash: dftl, tpftl or rftl");
+        }
+        return None;
+    }
+    if raw.energy.host_interface.charged_data == Some(ChargedData::FlashPages) {
+        let key = c.culprit(&[
+            "energy.host_interface.charged_data",
+            "device.host_memory.line_bytes",
+            "device.host_memory.read_ns",
+        ]);
+        let fault = c.fault(key, "entries of the map cross the host interface, and no flash bus");
+        let fault = fault.found("energy.host_interface.charged_data = \"flash_pages\", with device.host_memory");
+        c.push(fault.expected("\"host_bytes\", or no device.host_memory"));
+    }
+    Some(memory)
 }
 
 fn host_link(c: &mut Checker, raw: &raw::HostLink) -> HostLink {
