@@ -566,7 +566,6 @@ fn keys_without_effect_are_refused() {
     let on_die = ["slc_cache.dynamic=true", "slc_cache.on_die=true", "ftl.page.map_unit_bytes=1024"];
     refused(&[&times[..], &on_die].concat(), "slc_cache.on_die");
     refused(&[&times[..], &["slc_cache.dynamic=true", "ftl=\"fast\""]].concat(), "ftl");
-    refused(&[&times[..], &["slc_cache.dynamic=true", "ftl=\"dftl\""]].concat(), "slc_cache");
 }
 
 /// Random writes over a full cache, with all rules of folding: every page is where the map says.

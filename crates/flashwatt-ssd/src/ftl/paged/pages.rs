@@ -558,10 +558,11 @@ impl Pages {
     /// waits for it: if the victim has too few, it takes pages of another block, and then pages without data.
     #[inline(never)]
     fn step_by_row<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        let before = plan.ops().len(); // an idle drive's plan has steps of several dies
         loop {
             let planned = plan.ops().len();
             let Some(job) = self.dies[die.idx()].job else { return };
-            if planned == 0 || job.next_copy(cx.blocks).is_some() {
+            if planned == before || job.next_copy(cx.blocks).is_some() {
                 self.step(die, owner, cx, plan);
             } else if job.into.is_some() || !self.borrow_page(die, job.cause, owner, cx, plan) {
                 let geometry = self.geometry.clone();
