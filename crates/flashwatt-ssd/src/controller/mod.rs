@@ -240,6 +240,9 @@ impl Controller {
                 self.set_lazy(die, firmware);
             }
             self.set_ready(die, self.step_queue(die));
+        } else if self.cells.is_some() {
+            cold_path();
+            self.set_lazy(die, firmware); // a write may wait for the fold of which a step is under way
         }
     }
 
