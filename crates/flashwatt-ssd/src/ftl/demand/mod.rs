@@ -140,15 +140,18 @@ impl<O: EvictionOrder, K> Demand<O, K> {
 
     /// Plans the next step of a die's collection.
     fn collect(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
-        let planned = plan.ops().len();
         self.map.tps.background(die, cx, plan);
-        if plan.ops().len() > planned {
-            return;
+        if plan.ops().is_empty() {
+            self.collect_data(die, cx, plan);
         }
+    }
+
+    /// The same of a collection or fold of data.
+    fn collect_data(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         let victim = self.pages.copied(die, cx.blocks).filter(|_| !self.map.moved[die.idx()].is_empty());
         match victim {
             Some(victim) => self.rewrite_moved(die, victim, cx, plan),
-            None => self.pages.background(die, &mut self.map, cx, plan),
+            None => self.pages.background_behind(plan.ops().len(), die, &mut self.map, cx, plan),
         }
     }
 
@@ -323,11 +326,13 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         self.pages.has_folds(&self.map, blocks)
     }
 
+    /// A step of a fold of each die. Pages of the map are not collected with it: the erase of their block would not wait for programs
+    /// of the same plan that replace its pages. Their collection goes on by itself.
     fn idle_work(&mut self, cx: &mut Context, plan: &mut Plan) {
         self.says_how(plan);
         for die in (0..self.map.geometry.dies).map(DieId) {
             if self.pages.begin_idle_fold(die, &self.map, cx) {
-                self.collect(die, cx, plan);
+                self.collect_data(die, cx, plan);
             }
         }
     }
