@@ -85,6 +85,11 @@ impl GcSlots {
         Ok(())
     }
 
+    /// A die has nothing to collect any more: it waits for no slot. Folds end without one.
+    pub fn forget(&mut self, die: DieId) {
+        self.refused.retain(|&other| other != die);
+    }
+
     /// A die has ended its collection, or cannot proceed now.
     pub fn give_up(&mut self, die: DieId, plan: &mut Plan) {
         if !std::mem::take(&mut self.is_collecting[die.idx()]) {

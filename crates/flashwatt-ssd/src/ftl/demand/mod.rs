@@ -311,7 +311,11 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         } else {
             self.pages.erased(block, cx);
         }
-        self.slots.give_up(self.map.geometry.die_of_block(block), plan);
+        let die = self.map.geometry.die_of_block(block);
+        if !self.slots.admits_all() && !self.wants_collection(die, cx.blocks) {
+            self.slots.forget(die);
+        }
+        self.slots.give_up(die, plan);
     }
 
     fn is_lazy(&self, die: DieId, blocks: &BlockTable) -> bool {
