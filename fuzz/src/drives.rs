@@ -173,7 +173,7 @@ fn draw(rng: &mut Rng) -> Vec<String> {
     if d.chance(70) {
         firmware(&mut d);
     }
-    if is_page && bits > 1 && d.chance(95) {
+    if bits > 1 && d.chance(95) {
         cache(&mut d);
     }
     if has_planes && planes > 1 {

@@ -233,7 +233,7 @@ impl Controller {
         }
         if self.cells.is_some() {
             cold_path();
-            self.set_lazy(die, firmware);
+            self.set_lazy(die, firmware); // a write may wait for the fold of which a step is under way
         }
         if self.dies[die.idx()].background == 0 && firmware.ftl.wants_background(die, &firmware.blocks) {
             if self.dies[die.idx()].ready & OpQueue::OF_BACKGROUND == 0 {

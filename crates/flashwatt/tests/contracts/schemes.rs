@@ -97,7 +97,7 @@ pub const CACHES: [&[&str]; 6] = [
     &["slc_cache.dynamic=true", "slc_cache.dynamic_bytes=60000", "slc_cache.fold=\"full\""],
 ];
 
-/// Those of these schemes whose layer has a cache of blocks in SLC mode, on a drive with [`ROWS`] and one of [`CACHES`] in turn.
+/// Those of these schemes whose layer has rows, on a drive with [`ROWS`] and with one of [`CACHES`] in turn.
 pub fn with_slc(schemes: &[Scheme]) -> Vec<Scheme> {
     let times = ["device.cells.slc.read_ns=20011", "device.cells.slc.program_ns=200009"];
     let with_cache = |(scheme, cache): (Scheme, &&[&str])| {
@@ -105,8 +105,7 @@ pub fn with_slc(schemes: &[Scheme]) -> Vec<Scheme> {
         let cache = cache.iter().filter(|set| !has_units || !set.starts_with("slc_cache.on_die"));
         scheme.iter().cloned().chain(times.iter().chain(cache).map(ToString::to_string)).collect()
     };
-    let has_cache = |scheme: &Scheme| load_scheme(scheme).ssd().ftl.name() == "page";
-    with_rows(schemes).into_iter().filter(has_cache).zip(CACHES.iter().cycle()).map(with_cache).collect()
+    with_rows(schemes).into_iter().zip(CACHES.iter().cycle()).map(with_cache).collect()
 }
 
 /// Whether the scheme is one of [`with_rows`].

@@ -16,7 +16,7 @@ use flashwatt_base::rng::Rng;
 use serde_json::Value;
 
 use super::schemes::{
-    CACHES, ROWS, Scheme, collects, for_each_scheme, has_rows, load_sets, schemes, starts_mapped, tiny_sets,
+    CACHES, ROWS, Scheme, collects, for_each_scheme, has_rows, load_scheme, load_sets, schemes, starts_mapped, tiny_sets,
     with_host_memory, with_rows, with_slc,
 };
 use crate::common::{load, preset, tier};
@@ -168,10 +168,13 @@ fn a_run_with_a_cache_from_a_snapshot_is_the_run_that_prepares_in_place() {
     for_each_scheme(&with_slc(&one_of_each_layer()), STARTS.len(), |scheme, seed| {
         continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
     });
-    let layers = with_rows(&one_of_each_layer());
-    let each = CACHES.map(|_| layers[0][..layers[0].len() - ROWS.len()].to_vec());
-    for_each_scheme(&with_slc(&each), STARTS.len(), |scheme, seed| {
-        continues(scheme, seed, STARTS[seed as usize % STARTS.len()]);
+    let mut layers = one_of_each_layer();
+    layers.retain(|scheme| load_scheme(scheme).ssd().ftl.has_rows());
+    layers.dedup_by_key(|scheme| load_scheme(scheme).ssd().ftl.name());
+    let each: Vec<Scheme> = layers.iter().flat_map(|layer| CACHES.map(|_| layer.clone())).collect();
+    for_each_scheme(&with_slc(&each), tier::size(2, STARTS.len()), |scheme, seed| {
+        let start = seed + seed / each.len() as u64; // not the same one each time
+        continues(scheme, seed, STARTS[start as usize % STARTS.len()]);
     });
 }
 

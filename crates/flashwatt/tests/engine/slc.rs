@@ -349,6 +349,46 @@ fn a_fill_folds_what_the_formulas_say() {
     }
 }
 
+/// Layers with their map on flash have the knee of a drive without the blocks that they keep for the map.
+#[test]
+fn layers_with_their_map_on_flash_have_a_knee() {
+    const ENTRIES: u64 = PAGE / 8;
+    let logical = BLOCKS * BLOCK * 85 / 100;
+    let filled = logical.div_ceil(ENTRIES).div_ceil(BLOCK + 1 - 3 * PLANES);
+    let map_blocks = filled + filled.max(3);
+    for layer in ["dftl", "tpftl", "rftl"] {
+        for fold in ["idle", "full"] {
+            let mut sets = vec![format!("ftl.{layer}.cmt_entries={}", 4 * ENTRIES)]; // evictions write the map
+            if layer == "rftl" {
+                sets.push("ftl.rftl.replicas=0".to_string()); // one channel
+            }
+            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+            let cache = format!("dynamic = true\nfold = \"{fold}\"");
+            let (report, log) = play(&die(&cache, &sets), &fill(DYNAMIC.pages()));
+            let programs = &report.ssd().flash.programs;
+            assert_eq!(knee(&log), (BLOCKS - LOW_WATERMARK - map_blocks) * SLC_BLOCK, "{layer}, {fold}");
+            assert!(programs.fold > 0 && programs.map > 0, "{layer}, {fold}: {programs:?}");
+            let sets = [&sets[..], &["device.spare_fraction=0.5"]].concat();
+            let cache = format!("static_bytes = {}\nfold = \"{fold}\"", 20 * SLC_BLOCK * PAGE);
+            let (_, log) = play(&die(&cache, &sets), &fill(STATIC.pages()));
+            assert_eq!(knee(&log), 20 * SLC_BLOCK, "{layer}, {fold}");
+        }
+    }
+}
+
+/// An idle drive folds on all its dies, and rewrites the map for that: no page is folded twice, and each block is erased.
+#[test]
+fn an_idle_drive_with_its_map_on_flash_folds_on_all_dies() {
+    let sets = ["device.channels=2", "device.ways=2", "ftl.dftl.cmt_entries=512"];
+    let mut requests = fill(16 * SLC_BLOCK);
+    requests.push(read(3_000_000_000, 0, 1));
+    let (report, log) = play(&die("dynamic = true\nidle_start_ns = 1000000", &sets), &requests);
+    let flash = &report.ssd().flash;
+    assert_eq!(log.all(OpKind::Program, Cause::Fold).len() as u64, 16 * SLC_BLOCK, "each page once");
+    assert_eq!(flash.erases.fold, 16);
+    assert!(flash.programs.map > 0, "the entries of folded pages are not cached");
+}
+
 /// The share of the drive at which the cliff lies is the same at every scale.
 #[test]
 fn the_knee_scales_with_the_drive() {
@@ -566,7 +606,6 @@ fn keys_without_effect_are_refused() {
     let on_die = ["slc_cache.dynamic=true", "slc_cache.on_die=true", "ftl.page.map_unit_bytes=1024"];
     refused(&[&times[..], &on_die].concat(), "slc_cache.on_die");
     refused(&[&times[..], &["slc_cache.dynamic=true", "ftl=\"fast\""]].concat(), "ftl");
-    refused(&[&times[..], &["slc_cache.dynamic=true", "ftl=\"dftl\""]].concat(), "slc_cache");
 }
 
 /// Random writes over a full cache, with all rules of folding: every page is where the map says.

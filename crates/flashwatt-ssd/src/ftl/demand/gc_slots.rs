@@ -35,10 +35,16 @@ impl GcSlots {
         }
     }
 
+    /// Whether all channels may collect at the same time.
+    #[inline(always)]
+    pub fn admits_all(&self) -> bool {
+        self.limit == 0
+    }
+
     /// Whether a die may collect now. If not, it is woken when it may.
     #[inline(always)]
     pub fn admits(&mut self, die: DieId) -> bool {
-        self.limit == 0 || self.is_collecting[die.idx()] || self.admits_new(die)
+        self.admits_all() || self.is_collecting[die.idx()] || self.admits_new(die)
     }
 
     fn admits_new(&mut self, die: DieId) -> bool {
@@ -77,6 +83,11 @@ impl GcSlots {
         let dies = self.geometry.dies;
         self.refused = from.list(dies as usize, dies, "dies that wait to collect")?.into_iter().map(DieId).collect();
         Ok(())
+    }
+
+    /// A die has nothing to collect any more: it waits for no slot. Folds end without one.
+    pub fn forget(&mut self, die: DieId) {
+        self.refused.retain(|&other| other != die);
     }
 
     /// A die has ended its collection, or cannot proceed now.

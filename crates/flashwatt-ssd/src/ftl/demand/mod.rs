@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 
 use super::paged::pages::{Owner, Pages};
 use super::plan::{BusyBy, MapEntry, Plan, ReplicaChoice};
-use super::{Context, Ftl, Grain, MapOnFlash};
+use super::{Context, Ftl, Grain, IdlePace, MapOnFlash};
 use crate::blocks::{BlockTable, StartPages};
 use crate::ftl::Setup;
 use crate::ftl::{Claims, RestoredDrive};
@@ -144,13 +144,17 @@ impl<O: EvictionOrder, K> Demand<O, K> {
     /// Plans the next step of a die's collection.
     fn collect(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         self.map.tps.background(die, cx, plan);
-        if !plan.ops().is_empty() {
-            return;
+        if plan.ops().is_empty() {
+            self.collect_data(die, cx, plan);
         }
+    }
+
+    /// The same of a collection or fold of data.
+    fn collect_data(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         let victim = self.pages.copied(die, cx.blocks).filter(|_| !self.map.moved[die.idx()].is_empty());
         match victim {
             Some(victim) => self.rewrite_moved(die, victim, cx, plan),
-            None => self.pages.background(die, &mut self.map, cx, plan),
+            None => self.pages.background_behind(plan.ops().len(), die, &mut self.map, cx, plan),
         }
     }
 
@@ -195,6 +199,26 @@ impl<O: EvictionOrder, K> Demand<O, K> {
     fn wants_collection(&self, die: DieId, blocks: &BlockTable) -> bool {
         self.map.tps.wants_background(die) || self.pages.wants_background(die, &self.map, blocks)
     }
+
+    /// Whether a block is one of the map. Blocks in SLC mode are set apart as well.
+    fn is_of_map(&self, block: BlockId, blocks: &BlockTable) -> bool {
+        blocks.is_apart(block) && !self.pages.is_slc(block)
+    }
+
+    /// Whether the work of a die is a fold that no write waits for. What else it may have to do, collection of the map's pages or their
+    /// rewriting after a trim, is not put off.
+    fn puts_off(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.pages.is_lazy(die, &self.map, blocks)
+            && !self.map.tps.wants_background(die)
+            && self.pages.wants_background(die, &self.map, blocks)
+    }
+
+    /// Whether a die may go on with its collection or fold. Folds that no write waits for need no slot: they go below all writes of the
+    /// host, and a die that is low on free blocks would wait for them.
+    #[inline(always)]
+    fn may_collect(&mut self, die: DieId, blocks: &BlockTable) -> bool {
+        self.slots.admits_all() || self.puts_off(die, blocks) || self.slots.admits(die)
+    }
 }
 
 impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
@@ -237,7 +261,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
     }
 
     fn pad(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
-        if cx.blocks.is_apart(block) {
+        if self.is_of_map(block, cx.blocks) {
             self.map.tps.pad(block, cx.blocks, plan);
         } else {
             self.pages.pad(block, &self.map, cx.blocks, plan);
@@ -275,7 +299,7 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
 
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan) {
         self.says_how(plan);
-        if self.wants_collection(die, cx.blocks) && self.slots.admits(die) {
+        if self.wants_collection(die, cx.blocks) && self.may_collect(die, cx.blocks) {
             self.collect(die, cx, plan);
             if !plan.ops().is_empty() {
                 return;
@@ -287,13 +311,40 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
     }
 
     fn erased(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
-        if cx.blocks.is_apart(block) {
+        if self.is_of_map(block, cx.blocks) {
             self.map.tps.erased(block, cx);
             self.blocked.drain(..).for_each(|die| plan.wake(die));
         } else {
             self.pages.erased(block, cx);
         }
-        self.slots.give_up(self.map.geometry.die_of_block(block), plan);
+        let die = self.map.geometry.die_of_block(block);
+        if !self.slots.admits_all() && !self.wants_collection(die, cx.blocks) {
+            self.slots.forget(die);
+        }
+        self.slots.give_up(die, plan);
+    }
+
+    fn is_lazy(&self, die: DieId, blocks: &BlockTable) -> bool {
+        self.puts_off(die, blocks)
+    }
+
+    fn idle_pace(&self) -> Option<IdlePace> {
+        self.pages.idle_pace()
+    }
+
+    fn has_idle_work(&self, blocks: &BlockTable) -> bool {
+        self.pages.has_folds(&self.map, blocks)
+    }
+
+    /// A step of a fold of each die. Pages of the map are not collected with it: the erase of their block would not wait for programs
+    /// of the same plan that replace its pages. Their collection goes on by itself.
+    fn idle_work(&mut self, cx: &mut Context, plan: &mut Plan) {
+        self.says_how(plan);
+        for die in (0..self.map.geometry.dies).map(DieId) {
+            if self.pages.begin_idle_fold(die, &self.map, cx) {
+                self.collect_data(die, cx, plan);
+            }
+        }
     }
 
     fn fill(&mut self, blocks: &mut BlockTable, array: &mut Array, watch: &mut Watch) -> Result<(), Error> {

@@ -373,8 +373,8 @@ impl TranslationPages {
             let blocks: Vec<BlockId> = blocks.into_iter().map(BlockId).collect();
             for &block in &blocks {
                 claims.claim(block, die, drive)?;
-                let is_used = drive.blocks.is_apart(block) && drive.blocks.state(block) != BlockState::Free;
-                require(is_used, "a block of the map that is not one")?;
+                let is_own = drive.blocks.is_apart(block) && !drive.array.is_slc(block);
+                require(is_own && drive.blocks.state(block) != BlockState::Free, "a block of the map that is not one")?;
             }
             let is_own = frontier.block(&self.geometry).is_none_or(|block| blocks.contains(&block));
             require(is_own, "a place for pages of the map outside their blocks")?;

@@ -176,7 +176,6 @@ pub(super) fn slc_cache(
     raw: &Raw,
     shape: &FlashShape,
     cells: Option<&mut Cells>,
-    ftl: &ftl::Settings,
 ) -> Option<AskedCache> {
     let timing = cells.as_ref().is_some_and(|cells| cells.slc.is_some());
     let bits = cells.as_ref().map_or(1, |cells| cells.bits);
@@ -185,11 +184,6 @@ pub(super) fn slc_cache(
         let fault =
             c.fault("slc_cache.on_die", "a copy within a die moves whole pages").found("map units below a page");
         c.push(fault.expected("map units of a page, or on_die = false"));
-    }
-    if asked.is_some() && ftl.has_map_on_flash() {
-        let fault =
-            c.fault("slc_cache", "an SLC cache is not there for a layer with its map on flash").found(ftl.name());
-        c.push(fault.expected("ftl = \"page\"").help("ftl.page"));
     }
     if asked.is_none() {
         for key in ["device.cells.slc.read_ns", "device.cells.slc.program_ns"] {

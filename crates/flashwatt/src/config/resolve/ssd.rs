@@ -80,7 +80,7 @@ pub(super) fn ssd(c: &mut Checker, raw: &Raw) -> Resolved {
     let before_blocks = if is_mapped { ftl.before_blocks() } else { 0 };
     let fixed = Reserves::default().with(Reserve::Backup, backup_blocks).with(Reserve::Before, before_blocks);
     let journal = write_buffer.journal.map(|_| JournalNeeds { buffer_bytes: write_buffer.bytes, is_paired });
-    let slc_cache = cells::slc_cache(c, raw, &geometry, dies.cells.as_mut(), &ftl);
+    let slc_cache = cells::slc_cache(c, raw, &geometry, dies.cells.as_mut());
     let slc_bytes = slc_cache.as_ref().map_or(0, |cache| cache.static_bytes);
     let needs = Needs { ftl: &ftl, watermarks: &watermarks, filled, log, fixed, journal, slc_bytes };
     let capacity = capacity::resolve(c, &raw.device, &geometry, &needs);

@@ -9,9 +9,15 @@ use crate::ftl::paged::frontier::Frontier;
 use crate::ftl::plan::Plan;
 use crate::ftl::{Context, IdlePace};
 use crate::operation::Cause;
-use flashwatt_base::units::{DieId, Ppn};
+use flashwatt_base::units::{BlockId, DieId, Ppn};
 
 impl Pages {
+    /// Whether a block is one of the cache.
+    pub fn is_slc(&self, block: BlockId) -> bool {
+        let die = self.geometry.die_of_block(block);
+        self.slc.as_ref().is_some_and(|slc| slc.of(die).blocks.contains(&block))
+    }
+
     /// Free blocks that a running fold of the static part may need beside the reserve: its erase gives native data none back.
     #[inline(always)]
     pub(super) fn claim_of_fold(&self, die: DieId) -> u32 {
