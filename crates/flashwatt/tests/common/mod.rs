@@ -170,6 +170,7 @@ fn today(preset_name: &str, sets: &[&str]) -> Config {
     ];
     let cache: &[&str] = match preset_name {
         "tlc-client-1t" => &["slc_cache.static_bytes=200000", "slc_cache.dynamic_bytes=1000000"],
+        "tlc-hmb-1t" => &["slc_cache.dynamic_bytes=1000000"],
         _ => &[],
     };
     mixed_on(preset_name, &[&SIZE[..], cache].concat(), sets)
