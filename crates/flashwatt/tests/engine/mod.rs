@@ -19,6 +19,7 @@ mod hard_cases;
 mod hosts;
 mod many_states;
 mod partial_reads;
+mod passes;
 mod planes;
 mod power;
 mod power_cuts;
