@@ -137,9 +137,11 @@ pub struct DriveSize {
 
 impl DriveSize {
     /// Pages that padded rows may take: at most one row less a page in each block, and the rows behind it that its second pass needs.
-    /// Collection copies whole rows, and gains nothing until there are so many pages without data.
+    /// Collection copies whole rows, and gains nothing until there are so many pages without data. With two passes a cut tears as many rows of
+    /// each block that is written to: a block of each die is there for these.
     pub fn padded_pages(&self) -> u128 {
-        self.dies * self.die_blocks * (self.row_pages * (1 + self.pass_distance) - 1)
+        let torn = if self.pass_distance > 0 { self.pages_per_block } else { 0 };
+        self.dies * (self.die_blocks * (self.row_pages * (1 + self.pass_distance) - 1) + torn)
     }
 
     /// Pages without data when collection chooses a victim and keeps up with the host: with a low watermark of n blocks a die has

@@ -105,7 +105,7 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
 }
 
 /// Every preset.
-pub const PRESETS: [&str; 15] = [
+pub const PRESETS: [&str; 16] = [
     "energysim",
     "x25m",
     "limit",
@@ -121,6 +121,7 @@ pub const PRESETS: [&str; 15] = [
     "tlc-client-1t",
     "tlc-dc-2t",
     "tlc-96l-1t",
+    "qlc-client-2t",
 ];
 
 /// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
@@ -135,6 +136,9 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
             &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.6", "write_buffer.bytes=65536"]
         }
         "tlc-client-1t" | "tlc-dc-2t" | "tlc-96l-1t" => return today(preset_name, sets),
+        "qlc-client-2t" => {
+            return today(preset_name, &[&["device.pages_per_block=16", "device.op_ratio=3"], sets].concat());
+        }
         "slc-4way" => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"],
         // One unit: a merge takes so long that more of them would fill the gaps between bursts.
         "mlc-4way" | "tgn" => &[
@@ -168,7 +172,7 @@ fn today(preset_name: &str, sets: &[&str]) -> Config {
         "write_buffer.bytes=1048576",
     ];
     let cache: &[&str] = match preset_name {
-        "tlc-client-1t" => &["slc_cache.static_bytes=200000", "slc_cache.dynamic_bytes=1000000"],
+        "tlc-client-1t" | "qlc-client-2t" => &["slc_cache.static_bytes=200000", "slc_cache.dynamic_bytes=1000000"],
         _ => &[],
     };
     mixed_on(preset_name, &[&SIZE[..], cache].concat(), sets)

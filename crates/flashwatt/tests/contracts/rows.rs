@@ -32,9 +32,10 @@ fn caches() -> Vec<Scheme> {
     all
 }
 
-/// The layer with rows of two passes and each of its options, with and without a cache of blocks in SLC mode.
+/// The layer with rows of two passes and its options, with and without a cache of blocks in SLC mode: in `make test` every fifth.
 fn two_passes() -> Vec<Scheme> {
-    [with_passes(&in_turn(schemes())), with_passes_and_slc(&in_turn(schemes()))].concat()
+    let all = [with_passes(&in_turn(schemes())), with_passes_and_slc(&in_turn(schemes()))].concat();
+    all.into_iter().step_by(if tier::soak().is_some() { 1 } else { 5 }).collect()
 }
 
 /// The same with the default policy of collection.

@@ -661,8 +661,12 @@ fn three_paths_with_rows() {
     let both =
         [&slc[..], &["slc_cache.dynamic=true", "slc_cache.static_bytes=400000", "slc_cache.fold=\"eager\""]].concat();
     let on_die = [&slc[..], &["slc_cache.static_bytes=400000", "slc_cache.on_die=true", BUFFER[0], BUFFER[1]]].concat();
-    let ways: [(&str, &[&str]); 11] = [
+    let passes = ["device.cells.passes=2", "device.cells.first_pass_ns=250007", "device.pages_per_block=48"];
+    let passes_slc = [&dynamic[..], &passes, &["write_buffer.bytes=1048576", BUFFER[1]]].concat();
+    let ways: [(&str, &[&str]); 13] = [
         ("plain", &[]),
+        ("passes", &passes),
+        ("passes_slc", &passes_slc),
         ("slc_dynamic", &dynamic),
         ("slc_both", &both),
         ("slc_on_die", &on_die),

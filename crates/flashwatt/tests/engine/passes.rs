@@ -81,7 +81,11 @@ fn a_block_has_its_passes_in_order() {
             assert_eq!(*found(&log).last().expect("rows"), u64::from(rows) * (2 * row * X + FIRST + ROW));
             let cached = twice(planes, bits, distance, &["device.bus.cache_program=true"]);
             let (_, log) = play(&cached, &all);
-            assert_eq!(found(&log), row_ends(&passes, row, true), "{planes} planes, {bits} bits, {distance} rows, cached");
+            assert_eq!(
+                found(&log),
+                row_ends(&passes, row, true),
+                "{planes} planes, {bits} bits, {distance} rows, cached"
+            );
         }
     }
 }
@@ -93,7 +97,10 @@ fn the_last_rows_need_rows_behind_them() {
         let row = u64::from(planes * bits);
         for distance in [1, 2, 4] {
             let (report, log) = play(&twice(planes, bits, distance, &[AT_ONCE]), &[write(0, 0, 2 * row)]);
-            let passes: Vec<(u32, bool)> = order(8, distance).into_iter().filter(|&(row, second)| row < 2 || !second && row < 2 + distance).collect();
+            let passes: Vec<(u32, bool)> = order(8, distance)
+                .into_iter()
+                .filter(|&(row, second)| row < 2 || !second && row < 2 + distance)
+                .collect();
             assert_eq!(found(&log), row_ends(&passes, row, false), "{planes} planes, {bits} bits, {distance} rows");
             assert_eq!(report.ssd().flash.programs.pad, u64::from(distance) * row);
             let watts = 0.030 * 3.3;
@@ -107,7 +114,8 @@ fn the_last_rows_need_rows_behind_them() {
 #[test]
 fn a_write_waits_for_its_second_pass() {
     let (row, config) = (16, twice(4, 4, 1, &[PAD_LATE]));
-    let requests: Vec<Request> = (0..2 * row).map(|page| write(0, page, 1)).chain([write(1_000_000_000, 32, 1)]).collect();
+    let requests: Vec<Request> =
+        (0..2 * row).map(|page| write(0, page, 1)).chain([write(1_000_000_000, 32, 1)]).collect();
     let (_, log) = play(&config, &requests);
     let second = 2 * (row * X + FIRST) + row * X + ROW;
     assert!(log.requests[..row as usize].iter().all(|request| request.end_ns == second));
@@ -122,12 +130,14 @@ fn a_flush_pads_the_rows_behind() {
     for (planes, bits) in shapes() {
         let row = u64::from(planes * bits);
         for distance in [1, 2, 3] {
-            let config = twice(planes, bits, distance, &["write_buffer.bytes=1048576", "run.count_drain=true", PAD_LATE]);
+            let config =
+                twice(planes, bits, distance, &["write_buffer.bytes=1048576", "run.count_drain=true", PAD_LATE]);
             let flush = Request::new(1_000, RequestKind::Flush, 0, 0);
             let later = write(900_000_000, 3, 1);
             let (report, log) = play(&config, &[write(0, 0, 1), flush, later]);
             let rows = u64::from(distance) + 1;
-            let end = log.requests.iter().find(|request| request.kind == RequestKind::Flush).map(|request| request.end_ns);
+            let end =
+                log.requests.iter().find(|request| request.kind == RequestKind::Flush).map(|request| request.end_ns);
             assert_eq!(end, Some(1_000 + rows * (row * X + FIRST) + row * X + ROW), "{planes} planes, {bits} bits");
             let flash = &report.ssd().flash;
             let pages = row * (2 * rows).min(24 / u64::from(bits)); // the end of the run does the same, or comes to the end of the block
@@ -154,7 +164,8 @@ fn rows_are_padded_after_a_time() {
 fn pages_between_passes_are_read_from_memory() {
     let end = 2 * (16 * X + FIRST) + 16 * X + ROW;
     let reads = [100, 16 * X + FIRST + 1, 2 * (16 * X + FIRST) + 1, end - 1, end + 1].map(|at| read(at, 0, 1));
-    let requests: Vec<Request> = [write(0, 0, 32)].into_iter().chain(reads).chain([write(900_000_000, 40, 1)]).collect();
+    let requests: Vec<Request> =
+        [write(0, 0, 32)].into_iter().chain(reads).chain([write(900_000_000, 40, 1)]).collect();
     let (_, log) = play(&twice(4, 4, 1, &[PAD_LATE, "device.bus.partial_pages=true"]), &requests);
     let of_reads = log.requests.iter().filter(|request| request.kind == RequestKind::Read);
     let took: Vec<Nanos> = of_reads.map(|request| request.end_ns - request.admitted_ns).collect();

@@ -188,6 +188,11 @@ impl Controller {
         self.cells.as_ref().is_some_and(|cells| !cells.ended.is_empty() || !cells.in_memory.is_empty())
     }
 
+    /// Whether rows are looked at again that were not before, and the drive has not heard of it.
+    pub fn has_new_deadlines(&self) -> bool {
+        self.cells.as_ref().is_some_and(|cells| cells.rows.are_new_deadlines)
+    }
+
     /// The next end of an operation that the drive has not heard of.
     #[inline(never)]
     pub fn take_ended<P: Probe>(&mut self, firmware: &mut Firmware, flash: &mut MeteredFlash<P>) -> Option<EndedOp> {

@@ -105,13 +105,15 @@ impl Rows {
 impl Controller {
     /// Someone waits for the rows of a die, of copies too: those that wait for pages are looked at again.
     pub(in crate::controller) fn look_at_rows_again(&mut self, die: DieId) {
-        let Some(Cells { rules, rows, .. }) = self.cells.as_deref_mut().filter(|cells| cells.rows.pass_distance > 0) else {
+        let Some(Cells { rules, rows, .. }) = self.cells.as_deref_mut().filter(|cells| cells.rows.pass_distance > 0)
+        else {
             return;
         };
         for at in 0..rows.of_die[die.idx()].len() {
             let row = rows.of_die[die.idx()][at];
             if rows.waits_for_pages(row) && rows[row].deadline == NEVER {
                 rows.look_again(row, rows[row].since.saturating_add(rules.pad_after_ns));
+                rows.are_new_deadlines = true;
             }
         }
     }

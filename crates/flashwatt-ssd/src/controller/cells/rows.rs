@@ -38,6 +38,9 @@ use flashwatt_core::connector::Agenda;
 /// The largest number of pages of a row.
 pub(crate) const ROW_PAGES_MAX: usize = 32;
 
+/// Choice: rows between two passes wait for as long as a collection takes, and need not be asked about at each ns of it.
+const PASS_AGAIN_NS: Nanos = 100_000;
+
 /// A time that does not come.
 pub(super) const NEVER: Nanos = Nanos::MAX;
 
@@ -130,6 +133,8 @@ pub(in crate::controller) struct Rows {
     pub(super) of_die: FlatTable<Vec<RowId>>,
     /// Rows behind a native row whose first pass comes before its second one; 0 if there is one pass.
     pub(super) pass_distance: u32,
+    /// Whether rows are looked at again that were not before: the drive has not heard of it.
+    pub(super) are_new_deadlines: bool,
     /// The present time, as of the last plan.
     pub now: Nanos,
     /// Rows by the times at which they may have waited for long enough. One that is not the row's [`Row::deadline`] is void.
@@ -157,6 +162,7 @@ impl Rows {
     pub fn new(geometry: &Geometry) -> Self {
         Rows {
             pass_distance: geometry.pass_distance,
+            are_new_deadlines: false,
             rows: Vec::new(),
             free: Vec::new(),
             of_die: vec![Vec::new(); geometry.dies as usize].into(),
@@ -631,7 +637,9 @@ impl Controller {
     /// `which` adds.
     pub fn rows_to_pad(&mut self, now: Nanos, which: PadWhich, array: &Array, into: &mut Vec<(BlockId, u32)>) {
         let Some(cells) = &mut self.cells else { return };
+        cells.rows.are_new_deadlines = false;
         let (rows, pad_after_ns, ends) = (&mut cells.rows, cells.rules.pad_after_ns, cells.leaves_lazy);
+        let holds_data = |row: &Row| row.members().any(|id| self.ops[id].cause != Cause::Pad);
         let has_erase = |die| array.waiting_erases().any(|block| self.geometry.die_of_block(block) == die);
         let is_of_host = |row: &Row| row.members().any(|id| self.ops[id].cause == Cause::Host);
         while let Some(&Reverse((at, row))) = rows.deadlines.peek() {
@@ -651,7 +659,7 @@ impl Controller {
                 rows.look_again(row, until);
             } else if !rows.of_die[die.idx()].iter().any(|&other| rows.can_end(&rows[other])) {
                 let of = &rows[row];
-                if of.is_open() || ends || is_of_host(of) || has_erase(die) {
+                if of.is_open() || is_of_host(of) || holds_data(of) && (ends || has_erase(die)) {
                     into.push((of.at.block, rows.end_of_wait(of)));
                 } // else nobody waits for the second pass of copies
             } // else its time begins when its die has programmed the other row
@@ -660,7 +668,8 @@ impl Controller {
             return;
         }
         let open = rows.of_die.iter().flatten().filter(|&&row| rows.waits_for_pages(row)).map(|&row| &rows[row]);
-        let open = open.filter(|row| which == PadWhich::All || is_of_host(row));
+        let is_wanted = |row: &&Row| row.is_open() || holds_data(row);
+        let open = open.filter(|row| which == PadWhich::All && is_wanted(row) || is_of_host(row));
         into.extend(open.map(|row| (row.at.block, rows.end_of_wait(row))));
         into.sort_unstable_by_key(|&(block, end)| (block, Reverse(end)));
         into.dedup_by_key(|(block, _)| *block);
@@ -670,7 +679,8 @@ impl Controller {
     pub fn pad_later(&mut self, block: BlockId, now: Nanos) {
         let die = self.geometry.die_of_block(block);
         let Cells { rules, rows, .. } = self.cells_mut();
-        let again = now.saturating_add(rules.pad_after_ns.max(1));
+        let least_ns = if rows.pass_distance > 0 { PASS_AGAIN_NS } else { 1 };
+        let again = now.saturating_add(rules.pad_after_ns.max(least_ns));
         let waits = |row: &RowId| rows[*row].at.block == block && rows.waits_for_pages(*row);
         let row = rows.of_die[die.idx()].iter().copied().find(waits);
         if let Some(row) = row.filter(|&row| rows[row].deadline == NEVER) {

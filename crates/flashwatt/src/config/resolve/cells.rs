@@ -78,24 +78,30 @@ pub(super) fn pass_distance(table: &raw::Cells) -> u32 {
 /// The number of passes, the array time of the first of two, and [`pass_distance`].
 fn two_passes(c: &mut Checker, table: &raw::Cells, shape: &FlashShape) -> (u32, Nanos, u32) {
     let passes = c.number(field!(TABLE, table.passes), 1, 1..=2);
+    let first_pass_ns = c.optional(field!(TABLE, table.first_pass_ns), 1..=NS_MAX);
+    let distance = c.number(field!(TABLE, table.pass_distance), 1, 1..=PASS_DISTANCE_MAX);
     if passes == 1 {
         for key in ["device.cells.first_pass_ns", "device.cells.pass_distance"] {
             c.has_no_effect(key, "device.cells.passes = 1", "device.cells.passes = 2, or no such key");
         }
         return (1, 0, 0);
     }
-    let first_pass_ns = c.required(field!(TABLE, table.first_pass_ns), 1..=NS_MAX);
-    let distance = c.number(field!(TABLE, table.pass_distance), 1, 1..=PASS_DISTANCE_MAX);
+    if table.first_pass_ns.is_none() {
+        let fault = c.fault("device.cells.first_pass_ns", "missing").found("device.cells.passes = 2, and no such key");
+        c.push(fault.expected("the array time of the first pass, in ns"));
+    }
     if shape.bits == 1 {
-        let fault = c.fault("device.cells.passes", "two passes of cells that hold one bit").found("device.cells.bits = 1");
+        let fault =
+            c.fault("device.cells.passes", "two passes of cells that hold one bit").found("device.cells.bits = 1");
         c.push(fault.expected("device.cells.bits = 2, 3 or 4, or one pass"));
     }
     let rows = shape.pages_per_block / shape.row_pages;
     if c.clean("device") && rows <= distance {
-        let fault = c.fault("device.cells.pass_distance", "more rows than a block has behind its first one").found(distance);
+        let fault =
+            c.fault("device.cells.pass_distance", "more rows than a block has behind its first one").found(distance);
         c.push(fault.expected(format!("less than {rows}, the rows of a block")));
     }
-    (passes, first_pass_ns, distance)
+    (passes, first_pass_ns.unwrap_or(1), distance)
 }
 
 /// Refuses what does not go with two passes.
@@ -108,7 +114,12 @@ fn check_passes(c: &mut Checker, raw: &Raw, ftl: &ftl::Settings) {
         }
     };
     let layer = format!("ftl = {:?}", ftl.name());
-    refuse(ftl.has_map_on_flash(), "a layer with its map on flash has no rows of two passes yet", &layer, "ftl = \"page\", or one pass");
+    refuse(
+        ftl.has_map_on_flash(),
+        "a layer with its map on flash has no rows of two passes yet",
+        &layer,
+        "ftl = \"page\", or one pass",
+    );
     let again = "the second pass needs the data again, and a copy within a die does not keep it";
     refuse(raw.device.nand.copyback == Some(true), again, "device.nand.copyback = true", "false, or one pass");
     refuse(raw.slc_cache.on_die == Some(true), again, "slc_cache.on_die = true", "false, or one pass");
