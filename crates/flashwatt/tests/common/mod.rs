@@ -137,7 +137,7 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
         }
         "tlc-client-1t" | "tlc-dc-2t" | "tlc-96l-1t" => return today(preset_name, sets),
         "qlc-client-2t" => {
-            return today(preset_name, &[&["device.pages_per_block=16", "device.op_ratio=4"], sets].concat());
+            return today(preset_name, &[&["device.pages_per_block=16", "device.op_ratio=3"], sets].concat());
         }
         "slc-4way" => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"],
         // One unit: a merge takes so long that more of them would fill the gaps between bursts.

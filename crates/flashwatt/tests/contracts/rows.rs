@@ -46,7 +46,7 @@ fn layers() -> Vec<Scheme> {
 }
 
 /// Everything that the engine of a drive with rows can be told besides the scheme.
-fn draw_timing(rng: &mut Rng, buffer_pages: u64, may_be_partial: bool) -> Vec<String> {
+fn draw_timing(rng: &mut Rng, buffer_pages: u64) -> Vec<String> {
     let mut pick = |key: &str, from: &[&str]| format!("{key}={}", from[rng.below(from.len() as u64) as usize]);
     let mut sets = vec![
         pick("gc.preemptible", &["false", "true"]),
@@ -64,7 +64,7 @@ fn draw_timing(rng: &mut Rng, buffer_pages: u64, may_be_partial: bool) -> Vec<St
         sets.push(format!("write_buffer.destage_fraction={fraction}"));
         sets.push(format!("write_buffer.idle_ns={}", 1 + rng.below(2_000_000)));
     }
-    if rng.below(2) == 0 && may_be_partial {
+    if rng.below(2) == 0 {
         sets.push("device.bus.partial_pages=true".to_string());
     }
     if rng.below(3) == 0 {
@@ -265,8 +265,7 @@ fn comes_to_its_end(schemes: &[Scheme]) {
     for_each_scheme(schemes, tier::size(1, 20), |scheme, seed| {
         let mut rng = Rng::new(seed ^ 0xc10c);
         let has_two_passes = scheme.iter().any(|set| set == "device.cells.passes=2");
-        let pages = if has_two_passes { 3 * 3 * 12 } else { 3 * 2 * 12 };
-        let timing = draw_timing(&mut rng, pages, !has_two_passes);
+        let timing = draw_timing(&mut rng, if has_two_passes { 3 * 3 * 12 } else { 3 * 2 * 12 });
         run_twice(&tiny(scheme, &mut rng, &timing), &mut rng, seed);
     });
 }

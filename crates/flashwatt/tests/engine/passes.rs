@@ -166,7 +166,7 @@ fn pages_between_passes_are_read_from_memory() {
     let reads = [100, 16 * X + FIRST + 1, 2 * (16 * X + FIRST) + 1, end - 1, end + 1].map(|at| read(at, 0, 1));
     let requests: Vec<Request> =
         [write(0, 0, 32)].into_iter().chain(reads).chain([write(900_000_000, 40, 1)]).collect();
-    let (_, log) = play(&twice(4, 4, 1, &[PAD_LATE]), &requests);
+    let (_, log) = play(&twice(4, 4, 1, &[PAD_LATE, "device.bus.partial_pages=true"]), &requests);
     let of_reads = log.requests.iter().filter(|request| request.kind == RequestKind::Read);
     let took: Vec<Nanos> = of_reads.map(|request| request.end_ns - request.admitted_ns).collect();
     let (memory, flash) = took.split_at(4);

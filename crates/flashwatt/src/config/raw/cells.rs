@@ -22,7 +22,7 @@ pub struct Cells {
     /// Array time of the program of a row: of all its pages, on all planes. It takes the place of `device.timing.program_ns`.
     /// Data sheets often print this time divided by `bits`. With `passes = 2` it is the time of the second pass.
     pub program_ns: Option<u64>,
-    /// In how many passes a row is programmed, 1 or 2. Only the layer `page` has two, without `device.bus.partial_pages`.
+    /// In how many passes a row is programmed, 1 or 2. Only the layer `page` has two.
     ///
     /// With 2 the pages of a row move in and are programmed coarsely, and move in again and are programmed finely when `pass_distance`
     /// rows behind it have had their first pass; at the end of a block when its last row has. A program ends with the second pass: until

@@ -123,8 +123,6 @@ fn check_passes(c: &mut Checker, raw: &Raw, ftl: &ftl::Settings) {
     let again = "the second pass needs the data again, and a copy within a die does not keep it";
     refuse(raw.device.nand.copyback == Some(true), again, "device.nand.copyback = true", "false, or one pass");
     refuse(raw.slc_cache.on_die == Some(true), again, "slc_cache.on_die = true", "false, or one pass");
-    let parts = "reads of parts of pages are not there for rows of two passes yet";
-    refuse(raw.device.bus.partial_pages == Some(true), parts, "device.bus.partial_pages = true", "false, or one pass");
     let has_capacitors = raw.write_buffer.protection == Some(Protection::Capacitors);
     let dump = "what capacitors do for rows between their passes is not simulated";
     refuse(has_capacitors, dump, "write_buffer.protection = \"capacitors\"", "a volatile write buffer, or one pass");
