@@ -16,8 +16,8 @@ use flashwatt_base::rng::Rng;
 use serde_json::Value;
 
 use super::schemes::{
-    CACHES, ROWS, Scheme, collects, for_each_scheme, has_rows, load_scheme, load_sets, schemes, starts_mapped, tiny_sets,
-    with_host_memory, with_rows, with_slc,
+    CACHES, ROWS, Scheme, collects, for_each_scheme, has_rows, load_scheme, load_sets, schemes, starts_mapped,
+    tiny_sets, with_host_memory, with_rows, with_slc,
 };
 use crate::common::{load, preset, tier};
 
