@@ -215,6 +215,11 @@ fn cells(d: &mut Draw, bits: u64) {
     d.set("device.cells.bits", bits);
     d.set("device.cells.read_ns", format!("[{}]", read_ns.join(",")));
     d.set("device.cells.program_ns", program_ns);
+    if bits > 1 && d.chance(25) {
+        d.set("device.cells.passes", 2);
+        d.maybe(100, "device.cells.first_pass_ns", 1, 900_000);
+        d.maybe(60, "device.cells.pass_distance", 1, 2);
+    }
     d.maybe(60, "device.cells.pad_after_ns", 0, 3_000_000);
     d.one_of(50, "device.cells.stripe", &["\"page\"", "\"row\""]);
 }

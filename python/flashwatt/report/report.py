@@ -285,7 +285,7 @@ class Report:
         Columns: `record` (an operation's kind, `request`, …) and `cause`, both categorical; `die`, `block`, `page`;
         `start_ns`, `array_start_ns`, `array_end_ns`, `out_start_ns`, `end_ns`; `map_accesses`, `bytes`. A drive with
         rows and cells has more: `in_end_ns`, `row_pages`, `planes`, `page_type`, `mode`, `suspensions`,
-        `earlier_moves`.
+        `earlier_moves`. A program in two passes has a record `first_pass` before its own.
 
         It takes some 80 bytes of memory for each record. For long runs see `scan_op_log`.
         """

@@ -200,6 +200,10 @@ impl Controller {
         if array.holds(block) > 0 {
             array.wait_for_release(block, id);
             self.ops[id].blockers += 1;
+            if self.has_rows() {
+                cold_path();
+                self.look_at_rows_again(self.ops[id].at.die);
+            }
         }
     }
 

@@ -5,6 +5,8 @@
 //! `device.cells.pad_after_ns`, and at once when a flush, a forced write, the recovery from a power cut or the end of the run waits for
 //! data in it and nothing more is on its way from the write buffer. A row whose pages a collection needs for its copies is padded later.
 //!
+//! A row in two passes waits for its second one until pages of the rows behind it are there: these rows are padded with it.
+//!
 //! Every drive whose dies do more than one thing at a time has this service: the drive takes account of the ends of rows before services settle.
 
 use super::service::Service;
@@ -27,7 +29,7 @@ pub(super) struct RowPadding {
     /// Whether someone waits for the rows that are open.
     is_urgent: bool,
     /// Kept for its memory.
-    blocks: Vec<BlockId>,
+    blocks: Vec<(BlockId, u32)>,
 }
 
 impl RowPadding {
@@ -38,6 +40,7 @@ impl RowPadding {
 }
 
 impl Service for RowPadding {
+    /// It stands for copies between two passes as well: their step has ended, and nobody waits for their end.
     const REQUEST: RequestId = RequestId::PAD;
 
     fn of_drive(settings: &Settings, _firmware: &Firmware, _geometry: &Geometry) -> Option<Self> {
@@ -72,9 +75,9 @@ impl Service for RowPadding {
         let mut has_waiting = false;
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
-        drive.controller.rows_to_pad(cx.now(), which, &mut blocks);
-        for &block in &blocks {
-            drive.firmware.pad(block, &drive.flash.array);
+        drive.controller.rows_to_pad(cx.now(), which, &drive.flash.array, &mut blocks);
+        for &(block, end) in &blocks {
+            drive.firmware.pad(block, end, &drive.flash.array);
             if drive.firmware.plan.ops().is_empty() {
                 drive.controller.pad_later(block, cx.now());
                 drive.controller.wake(drive.geometry.die_of_block(block), &drive.firmware);

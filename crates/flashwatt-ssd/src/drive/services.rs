@@ -191,7 +191,8 @@ impl<P: Probe> Ssd<P> {
         }
         let may_have_ended = P::CAN_BE_CUT || self.services.may_complete();
         let has_ended = has_ended || may_have_ended && (!cx.done.is_empty() || self.buffer_changed);
-        has_ended || self.controller.has_more_ended() // memory may serve what was planned while operations started
+        // Memory may serve what was planned while operations started, and an erase may wait for rows.
+        has_ended || self.controller.has_more_ended() || self.controller.has_new_deadlines()
     }
 
     /// The time of an event of a service has come.

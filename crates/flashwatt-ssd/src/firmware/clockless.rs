@@ -141,7 +141,8 @@ impl<'a, T: Tally> Clockless<'a, T> {
             return;
         }
         while let Some(block) = self.open_row() {
-            self.firmware.pad(block, self.array);
+            let end = self.array.planned_pages(block).next_multiple_of(self.array.row_pages(block));
+            self.firmware.pad(block, end, self.array);
             if self.firmware.plan.ops().is_empty() {
                 self.firmware.background(self.geometry.die_of_block(block), self.array);
                 assert!(

@@ -106,11 +106,11 @@ impl Firmware {
         self.ftl.background(die, &mut cx, &mut self.plan);
     }
 
-    /// Plans pages without data for the rest of the row that a block has open.
-    pub fn pad(&mut self, block: BlockId, array: &Array) {
+    /// Plans pages without data up to page `end` of an open block, the end of a row.
+    pub fn pad(&mut self, block: BlockId, end: u32, array: &Array) {
         self.plan.clear();
         let mut cx = Context { blocks: &mut self.blocks, wear: WearView::new(array), rng: &mut self.rng };
-        self.ftl.pad(block, &mut cx, &mut self.plan);
+        self.ftl.pad(block, end, &mut cx, &mut self.plan);
     }
 
     /// Plans the next piece of the work for an idle drive.

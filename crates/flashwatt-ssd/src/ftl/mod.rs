@@ -124,9 +124,9 @@ pub trait Ftl: Send {
     /// which may lie on other dies. An empty plan says that no step is possible now.
     fn background(&mut self, die: DieId, cx: &mut Context, plan: &mut Plan);
 
-    /// Plans programs of pages without data ([`Cause::Pad`]) for the rest of the row that a block has open, and skips these pages. For a
+    /// Plans programs of pages without data ([`Cause::Pad`]) up to page `end` of an open block, the end of a row, and skips these pages. For a
     /// layer that writes row by row ([`Scheme::HAS_ROWS`]). The plan stays empty while a collection needs these pages for its copies.
-    fn pad(&mut self, _block: BlockId, _cx: &mut Context, _plan: &mut Plan) {
+    fn pad(&mut self, _block: BlockId, _end: u32, _cx: &mut Context, _plan: &mut Plan) {
         unreachable!("a layer without rows");
     }
 

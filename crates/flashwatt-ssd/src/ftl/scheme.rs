@@ -123,6 +123,8 @@ pub struct DriveSize {
     pub pages_per_block: u128,
     /// Pages that are programmed at once.
     pub row_pages: u128,
+    /// Rows of a block whose first pass comes before the second pass of a row; 0 with one pass.
+    pub pass_distance: u128,
     /// Map units in a page.
     pub units_per_page: u128,
     /// Pages that the host can address.
@@ -134,10 +136,12 @@ pub struct DriveSize {
 }
 
 impl DriveSize {
-    /// Pages that padded rows may take: at most one row less a page in each block. Collection copies whole rows, and gains nothing until
-    /// there is a row of pages without data.
+    /// Pages that padded rows may take: at most one row less a page in each block, and the rows behind it that its second pass needs.
+    /// Collection copies whole rows, and gains nothing until there are so many pages without data. With two passes a cut tears as many rows of
+    /// each block that is written to: a block of each die is there for these.
     pub fn padded_pages(&self) -> u128 {
-        self.dies * self.die_blocks * (self.row_pages - 1)
+        let torn = if self.pass_distance > 0 { self.pages_per_block } else { 0 };
+        self.dies * (self.die_blocks * (self.row_pages * (1 + self.pass_distance) - 1) + torn)
     }
 
     /// Pages without data when collection chooses a victim and keeps up with the host: with a low watermark of n blocks a die has

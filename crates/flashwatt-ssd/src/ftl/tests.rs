@@ -25,6 +25,7 @@ fn the_example_keeps_what_is_written_on_the_least_flash() {
         die_blocks: 8,
         pages_per_block: 4,
         row_pages: 1,
+        pass_distance: 0,
         units_per_page: 1,
         logical_pages: 84,
         low_watermark_blocks: 3,

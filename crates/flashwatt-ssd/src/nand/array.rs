@@ -72,6 +72,17 @@ impl Block {
     }
 }
 
+/// How far a row is that is programmed in two passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pass {
+    /// Its first pass is under way.
+    First,
+    /// Its first pass has ended: what its pages hold cannot be read.
+    Between,
+    /// Its second pass is under way.
+    Second,
+}
+
 /// The array.
 #[derive(Clone)]
 pub struct Array {
@@ -90,6 +101,8 @@ pub struct Array {
     waiting_erases: Vec<(BlockId, OpId)>,
     /// What suspended operations work on: the first page and the number of pages. One a die at most.
     suspended: Vec<(FlashAddress, u32)>,
+    /// Rows that are programmed in two passes, from the start of the first one to the end of the second, by their first pages.
+    passes: Vec<(FlashAddress, Pass)>,
     total_erases: u64,
     /// Erases before the start of the run, as the snapshot that it began from counts them.
     erases_before: u64,
@@ -115,6 +128,7 @@ impl Array {
             free_rows: Vec::new(),
             waiting_erases: Vec::new(),
             suspended: Vec::new(),
+            passes: Vec::new(),
             total_erases: 0,
             erases_before: 0,
             programmed_pages: vec![0; geometry.dies as usize].into(),
@@ -336,8 +350,8 @@ impl Array {
         info.frontier = info.frontier.max(at.page as u16 + 1);
     }
 
-    /// The program of a row starts: `pages` pages from `first` on. All of them must be planned.
-    pub fn start_row(&self, first: FlashAddress, pages: u32) {
+    /// The program of a row starts, or the first pass of it: `pages` pages from `first` on. All of them must be planned.
+    pub fn start_row(&mut self, first: FlashAddress, pages: u32) {
         let of = &self.blocks[first.block.idx()];
         let is_beyond = first.page + pages > self.pages_of(first.block).min(of.planned.into());
         if is_beyond || !first.page.is_multiple_of(pages) {
@@ -345,6 +359,57 @@ impl Array {
         }
         if first.page < u32::from(of.frontier) {
             violation("a row out of order", first);
+        }
+        if self.has_two_passes(first.block) {
+            self.passes.push((first, Pass::First));
+        }
+    }
+
+    /// Whether the rows of a block are programmed in two passes.
+    #[inline]
+    pub fn has_two_passes(&self, block: BlockId) -> bool {
+        self.geometry.pass_distance > 0 && !self.is_slc(block)
+    }
+
+    /// The first pass of a row has ended, and the row is to have a second one.
+    pub fn end_first_pass(&mut self, first: FlashAddress) {
+        self.next_pass(first, Pass::First, Pass::Between);
+    }
+
+    /// The second pass of a row starts: `pages` pages from `first` on. The first passes of the rows behind it that disturb it must have
+    /// ended, and the second passes of those before it.
+    pub fn start_second_pass(&mut self, first: FlashAddress, pages: u32) {
+        let of = &self.blocks[first.block.idx()];
+        let disturbs = first.page + (self.geometry.pass_distance + 1) * pages;
+        if u32::from(of.frontier) < disturbs.min(self.pages_of(first.block)) || self.is_in_first_pass(first.block) {
+            violation("a second pass before the first pass of a row beside it", first);
+        }
+        if u32::from(of.prefix) != first.page {
+            violation("a second pass out of order", first);
+        }
+        self.next_pass(first, Pass::Between, Pass::Second);
+    }
+
+    /// The program of a row ends, with its last pass. A row without data, which nobody reads, may end with its first one.
+    pub fn end_row(&mut self, first: FlashAddress, has_data: bool) {
+        if !self.has_two_passes(first.block) {
+            return;
+        }
+        let is_over = |pass: Pass| pass == Pass::Second || pass == Pass::First && !has_data;
+        match self.passes.iter().position(|&(at, pass)| at == first && is_over(pass)) {
+            Some(at) => drop(self.passes.swap_remove(at)),
+            None => violation("the end of a row before its second pass", first),
+        }
+    }
+
+    fn is_in_first_pass(&self, block: BlockId) -> bool {
+        self.passes.iter().any(|&(at, pass)| at.block == block && pass == Pass::First)
+    }
+
+    fn next_pass(&mut self, first: FlashAddress, from: Pass, to: Pass) {
+        match self.passes.iter_mut().find(|(at, pass)| *at == first && *pass == from) {
+            Some((_, pass)) => *pass = to,
+            None => violation("a pass of a row out of turn", first),
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Geometry {
     pub has_slc: bool,
     /// Pages that are programmed at once: `planes` · `bits`. A block has a whole number of such rows.
     pub row_pages: u32,
+    /// Rows of a block whose first pass comes before the second pass of a row; 0 if rows are programmed in one pass.
+    pub pass_distance: u32,
     /// Map units in a page.
     pub units_per_page: u32,
     /// Map units in an erase block.
@@ -71,6 +73,7 @@ impl Geometry {
             bits: device.cell_bits(),
             has_slc: device.cells.as_ref().is_some_and(|cells| cells.slc.is_some()),
             row_pages: device.row_pages(),
+            pass_distance: device.pass_distance(),
             units_per_page,
             units_per_block,
             unit_bytes,

@@ -27,7 +27,8 @@ impl Pace {
         let program_ns = timing.program_upper_ns.map_or(timing.program_ns, |upper| (timing.program_ns + upper) / 2);
         let program_ns = program_ns.div_ceil(Nanos::from(device.row_pages()));
         let out_ns = read_transfer.ns(timing);
-        let (read, program) = (command_ns + timing.read_ns, command_ns + program_ns);
+        let again_ns = if device.pass_distance() > 0 { command_ns + page_transfer_ns } else { 0 }; // a page moves in for each pass
+        let (read, program) = (command_ns + timing.read_ns, command_ns + program_ns + again_ns);
         Pace {
             read_ns: read + out_ns,
             program_ns: program + page_transfer_ns,

@@ -79,6 +79,18 @@ fn is_zero(ns: &Nanos) -> bool {
     *ns == 0
 }
 
+fn one() -> u32 {
+    1
+}
+
+fn is_one(passes: &u32) -> bool {
+    *passes == 1
+}
+
+fn is_none(rows: &u32) -> bool {
+    *rows == 0
+}
+
 impl DeviceTable {
     /// Planes that a block spans.
     pub fn block_planes(&self) -> u32 {
@@ -100,6 +112,11 @@ impl DeviceTable {
         self.cells.as_ref().map_or(1, |cells| cells.bits)
     }
 
+    /// Rows of a block whose first pass comes before the second pass of a row; 0 if rows are programmed in one pass.
+    pub fn pass_distance(&self) -> u32 {
+        self.cells.as_ref().map_or(0, |cells| cells.pass_distance)
+    }
+
     /// Whether dies do more than one thing at a time, or to more than one page.
     pub fn has_cells(&self) -> bool {
         self.row_pages() > 1 || !self.bus.is_plain() || self.suspend.is_some()
@@ -118,8 +135,17 @@ pub struct Cells {
     pub bits: u32,
     /// tR of each type of page, from the lower one on.
     pub read_ns: Vec<Nanos>,
-    /// Array time of the program of a row: all its pages, on all the planes that a block spans.
+    /// Array time of the program of a row: all its pages, on all the planes that a block spans. Of two passes it is that of the second one.
     pub program_ns: Nanos,
+    /// Passes in which a native row is programmed: 1 or 2.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub passes: u32,
+    /// Array time of the first of two passes; 0 with one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_pass_ns: Nanos,
+    /// How many rows behind a row have their first pass before its second one; 0 with one pass.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub pass_distance: u32,
     /// Time after its last page came after which a row that is not whole is padded.
     pub pad_after_ns: Nanos,
     /// How pages of the host are dealt out to the dies.
@@ -141,6 +167,11 @@ pub struct SlcTiming {
 impl Cells {
     /// The largest number of bits of a cell.
     pub const BITS_MAX: u32 = 4;
+
+    /// Array time of a native row in all its passes, in ns.
+    pub fn row_ns(&self) -> Nanos {
+        self.first_pass_ns.saturating_add(self.program_ns)
+    }
 }
 
 /// How pages of the host are dealt out to the dies.

@@ -162,6 +162,9 @@ pub trait Probe {
     #[inline(always)]
     fn op_ended(&mut self, _record: &OpRecord) {}
 
+    /// The first of two passes of a page's program has ended.
+    fn first_pass_ended(&mut self, _record: &OpRecord) {}
+
     /// A read has ended that the controller's memory has served: its page is in a row that is not on flash yet. `dram_bytes` of it pass
     /// DRAM.
     fn read_from_memory(&mut self, _now: Nanos, _op: &OpFacts, _dram_bytes: u64) {}
@@ -236,6 +239,12 @@ impl<P: Probe> Probe for Option<P> {
     fn op_ended(&mut self, record: &OpRecord) {
         if let Some(probe) = self {
             probe.op_ended(record);
+        }
+    }
+
+    fn first_pass_ended(&mut self, record: &OpRecord) {
+        if let Some(probe) = self {
+            probe.first_pass_ended(record);
         }
     }
 
@@ -318,6 +327,11 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.1.op_ended(record);
     }
 
+    fn first_pass_ended(&mut self, record: &OpRecord) {
+        self.0.first_pass_ended(record);
+        self.1.first_pass_ended(record);
+    }
+
     fn read_from_memory(&mut self, now: Nanos, op: &OpFacts, dram_bytes: u64) {
         self.0.read_from_memory(now, op, dram_bytes);
         self.1.read_from_memory(now, op, dram_bytes);
@@ -380,6 +394,9 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
 /// way from `start_ns` to `in_end_ns` and from `array_start_ns` to `end_ns`: between two pages of a row that move in, the die is idle, or
 /// does something else. Any other line is under way from `start_ns` to `end_ns`. What the die does in that time and in none of the stretches
 /// of bus and array is waiting. An operation alone has a `row_pages` of 1.
+///
+/// Of a program in two passes the line `program` is of the second one, and a line `first_pass` before it of the first one: the page moves in
+/// and is programmed in both, and counts as one program.
 pub struct OpLog<W: Write> {
     out: W,
     has_cells: bool,
@@ -438,6 +455,30 @@ impl<W: Write> OpLog<W> {
         }
     }
 
+    /// Writes the line of an operation, or of a pass of it.
+    fn op_line(&mut self, name: &str, record: &OpRecord) {
+        let (op, t) = (record.op, record.times);
+        let (array_end, out_start) = match op.kind {
+            OpKind::Read | OpKind::Copy => (t.array_end, t.out_start),
+            OpKind::Copyback => (t.array_end, t.end),
+            OpKind::Program | OpKind::Erase | OpKind::SpareRead => (t.end, t.end),
+        };
+        let bytes = op.part_bytes().map(|bytes| bytes.to_string()).unwrap_or_default();
+        self.write(format_args!(
+            "{name},{},{},{},{},{},{},{},{},{},,{bytes}",
+            op.cause.name(),
+            op.at.die,
+            op.at.block,
+            op.at.page,
+            t.start,
+            t.array_start,
+            array_end,
+            out_start,
+            t.end
+        ));
+        self.end_op(record.cells);
+    }
+
     /// Ends the line of an operation. A drive with rows and cells knows its facts of each.
     fn end_op(&mut self, cells: Option<CellFacts>) {
         if let Some(facts) = cells.filter(|_| self.has_cells) {
@@ -460,27 +501,11 @@ impl<W: Write> Probe for OpLog<W> {
     type Recorder = Option<Box<Series>>;
 
     fn op_ended(&mut self, record: &OpRecord) {
-        let (op, t) = (record.op, record.times);
-        let (array_end, out_start) = match op.kind {
-            OpKind::Read | OpKind::Copy => (t.array_end, t.out_start),
-            OpKind::Copyback => (t.array_end, t.end),
-            OpKind::Program | OpKind::Erase | OpKind::SpareRead => (t.end, t.end),
-        };
-        let bytes = op.part_bytes().map(|bytes| bytes.to_string()).unwrap_or_default();
-        self.write(format_args!(
-            "{},{},{},{},{},{},{},{},{},{},,{bytes}",
-            op.kind.name(),
-            op.cause.name(),
-            op.at.die,
-            op.at.block,
-            op.at.page,
-            t.start,
-            t.array_start,
-            array_end,
-            out_start,
-            t.end
-        ));
-        self.end_op(record.cells);
+        self.op_line(record.op.kind.name(), record);
+    }
+
+    fn first_pass_ended(&mut self, record: &OpRecord) {
+        self.op_line("first_pass", record);
     }
 
     fn request_ended(&mut self, r: &RequestRecord) {

@@ -30,6 +30,8 @@ pub(super) struct FlashShape {
     pub pages_per_block: u32,
     /// Pages that are programmed at once.
     pub row_pages: u32,
+    /// Rows of a block whose first pass comes before the second pass of a row; 0 with one pass.
+    pub pass_distance: u32,
     /// Bits of a cell: a block in SLC mode holds this share of its pages.
     pub bits: u32,
     pub page_bytes: u32,
@@ -190,6 +192,7 @@ impl Needs<'_> {
             die_blocks,
             pages_per_block: u128::from(geometry.pages_per_block),
             row_pages: u128::from(geometry.row_pages),
+            pass_distance: u128::from(geometry.pass_distance),
             units_per_page: u128::from(geometry.units_per_page()),
             logical_pages,
             low_watermark_blocks: self.watermarks.low(u64::try_from(die_blocks).unwrap_or(u64::MAX)),
@@ -420,6 +423,7 @@ mod tests {
         planes: 1,
         pages_per_block: 10,
         row_pages: 1,
+        pass_distance: 0,
         bits: 1,
         page_bytes: 4096,
         map_unit_bytes: 4096,

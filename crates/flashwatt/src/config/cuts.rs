@@ -158,6 +158,7 @@ fn check_room(ssd: &Settings, reserves: &Reserves) -> Result<(), Error> {
         die_blocks,
         pages_per_block,
         row_pages: device.row_pages().into(),
+        pass_distance: device.pass_distance().into(),
         units_per_page: u128::from(device.page_bytes / ssd.map_unit_bytes()),
         logical_pages: u128::from(device.logical_bytes / u64::from(device.page_bytes)),
         low_watermark_blocks: ssd.gc.low_watermark_blocks,

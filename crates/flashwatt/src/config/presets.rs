@@ -19,6 +19,7 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("tlc-dc-2t", include_str!("../../presets/tlc-dc-2t.toml")),
     ("tlc-96l-1t", include_str!("../../presets/tlc-96l-1t.toml")),
     ("tlc-hmb-1t", include_str!("../../presets/tlc-hmb-1t.toml")),
+    ("qlc-client-2t", include_str!("../../presets/qlc-client-2t.toml")),
     ("limit", include_str!("../../presets/limit.toml")),
     ("laptop-7200", include_str!("../../presets/laptop-7200.toml")),
     ("raptor-x", include_str!("../../presets/raptor-x.toml")),
@@ -214,9 +215,14 @@ mod tests {
         let pardispatcher = device("pardispatcher-60g");
         assert_eq!(pardispatcher.logical_bytes.div_ceil(4 << 30), 15, "subregions");
         assert!((pardispatcher.op_ratio - 0.03).abs() < 1e-4);
-        for (name, dies_of_512_gbit) in
-            [("tlc-nvme-1t", 16), ("tlc-client-1t", 16), ("tlc-96l-1t", 16), ("tlc-hmb-1t", 16), ("tlc-dc-2t", 32)]
-        {
+        for (name, dies_of_512_gbit) in [
+            ("tlc-nvme-1t", 16),
+            ("tlc-client-1t", 16),
+            ("tlc-96l-1t", 16),
+            ("tlc-hmb-1t", 16),
+            ("tlc-dc-2t", 32),
+            ("qlc-client-2t", 32),
+        ] {
             let found = raw_bytes(&device(name)) as f64 / f64::from(dies_of_512_gbit);
             assert!((found / (1_u64 << 36) as f64 - 1.0).abs() < 1e-3, "{name}: {found} bytes a die");
         }

@@ -92,6 +92,7 @@ fn size(config: &Config, geometry: &Geometry) -> DriveSize {
         die_blocks: geometry.blocks_per_die.into(),
         pages_per_block: geometry.pages_per_block.into(),
         row_pages: geometry.row_pages.into(),
+        pass_distance: geometry.pass_distance.into(),
         units_per_page: geometry.units_per_page.into(),
         logical_pages: u128::from(device.logical_bytes / u64::from(device.page_bytes)),
         low_watermark_blocks: gc.low_watermark_blocks,

@@ -122,6 +122,7 @@ pub const PRESETS: [&str; 16] = [
     "tlc-dc-2t",
     "tlc-96l-1t",
     "tlc-hmb-1t",
+    "qlc-client-2t",
 ];
 
 /// Runs with everything in them: reads, writes, trims, collection, idle gaps (unless `sets` says how requests arrive), a
@@ -136,6 +137,9 @@ pub fn mixed(preset_name: &str, sets: &[&str]) -> Config {
             &["device.blocks_per_plane=4", "device.channels=1", "device.op_ratio=0.6", "write_buffer.bytes=65536"]
         }
         "tlc-client-1t" | "tlc-dc-2t" | "tlc-96l-1t" | "tlc-hmb-1t" => return today(preset_name, sets),
+        "qlc-client-2t" => {
+            return today(preset_name, &[&["device.pages_per_block=16", "device.op_ratio=4"], sets].concat());
+        }
         "slc-4way" => &["device.blocks_per_plane=24", "device.channels=4", "device.ways=2", "device.op_ratio=0.3"],
         // One unit: a merge takes so long that more of them would fill the gaps between bursts.
         "mlc-4way" | "tgn" => &[
@@ -169,7 +173,7 @@ fn today(preset_name: &str, sets: &[&str]) -> Config {
         "write_buffer.bytes=1048576",
     ];
     let cache: &[&str] = match preset_name {
-        "tlc-client-1t" => &["slc_cache.static_bytes=200000", "slc_cache.dynamic_bytes=1000000"],
+        "tlc-client-1t" | "qlc-client-2t" => &["slc_cache.static_bytes=200000", "slc_cache.dynamic_bytes=1000000"],
         "tlc-hmb-1t" => &["slc_cache.dynamic_bytes=1000000"],
         _ => &[],
     };

@@ -78,6 +78,7 @@ fn cells_of_one_bit(config: &Config) -> Vec<String> {
         "device.cells.bits=1".to_string(),
         format!("device.cells.read_ns=[{}]", timing.read_ns),
         format!("device.cells.program_ns={}", timing.program_ns),
+        "device.cells.passes=1".to_string(),
         "device.cells.pad_after_ns=7".to_string(),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::schemes::{
     SUSPENSION, Scheme, draw_request, for_each_scheme, in_turn, load_sets, schemes, tiny, tiny_sets, with_host_memory,
-    with_rows, with_slc, with_suspension,
+    with_passes, with_passes_and_slc, with_rows, with_slc, with_suspension,
 };
 use super::{GROUP, REQUESTS, build, check_pages};
 use crate::common::shadow::{Oracle, Shadow};
@@ -14,7 +14,7 @@ use flashwatt_core::connector::Request;
 use flashwatt_core::kernel::{End, Sim};
 use flashwatt_ssd::drive::Ssd;
 use flashwatt_ssd::firmware::clockless::Clockless;
-use flashwatt_ssd::ftl::OpKind;
+use flashwatt_ssd::ftl::{Cause, OpKind};
 use flashwatt_ssd::nand::Array;
 
 /// Requests of a scheme without a clock in `make test`.
@@ -32,6 +32,12 @@ fn caches() -> Vec<Scheme> {
     all
 }
 
+/// The layer with rows of two passes and its options, with and without a cache of blocks in SLC mode: in `make test` every fifth.
+fn two_passes() -> Vec<Scheme> {
+    let all = [with_passes(&in_turn(schemes())), with_passes_and_slc(&in_turn(schemes()))].concat();
+    all.into_iter().step_by(if tier::soak().is_some() { 1 } else { 5 }).collect()
+}
+
 /// The same with the default policy of collection.
 fn layers() -> Vec<Scheme> {
     let mut all = some_schemes();
@@ -40,7 +46,7 @@ fn layers() -> Vec<Scheme> {
 }
 
 /// Everything that the engine of a drive with rows can be told besides the scheme.
-fn draw_timing(rng: &mut Rng) -> Vec<String> {
+fn draw_timing(rng: &mut Rng, buffer_pages: u64) -> Vec<String> {
     let mut pick = |key: &str, from: &[&str]| format!("{key}={}", from[rng.below(from.len() as u64) as usize]);
     let mut sets = vec![
         pick("gc.preemptible", &["false", "true"]),
@@ -54,7 +60,7 @@ fn draw_timing(rng: &mut Rng) -> Vec<String> {
     ];
     if rng.below(3) > 0 {
         let fraction = [0.0, 0.5, 1.0][rng.below(3) as usize];
-        sets.push(format!("write_buffer.bytes={}", (72 + rng.below(20)) * PAGE));
+        sets.push(format!("write_buffer.bytes={}", (buffer_pages + rng.below(20)) * PAGE));
         sets.push(format!("write_buffer.destage_fraction={fraction}"));
         sets.push(format!("write_buffer.idle_ns={}", 1 + rng.below(2_000_000)));
     }
@@ -115,6 +121,12 @@ fn maps_and_blocks_without_a_clock_with_a_cache() {
     holds_data_without_a_clock(&caches());
 }
 
+/// The same with rows of two passes.
+#[test]
+fn maps_and_blocks_without_a_clock_with_two_passes() {
+    holds_data_without_a_clock(&two_passes());
+}
+
 fn holds_data_without_a_clock(schemes: &[Scheme]) {
     let each = tier::size(LEAST_REQUESTS, 4 * REQUESTS / schemes.len());
     for_each_scheme(schemes, 1, |scheme, seed| {
@@ -147,7 +159,7 @@ fn has_whole_rows(array: &Array) {
 
 #[test]
 fn contents_without_a_clock() {
-    for_each_scheme(&[layers(), caches()].concat(), 1, |scheme, seed| {
+    for_each_scheme(&[layers(), caches(), two_passes()].concat(), 1, |scheme, seed| {
         let mut rng = Rng::new(!seed);
         let config = tiny(scheme, &mut rng, &[]);
         let (geometry, mut firmware, mut array, filled) = build(&config);
@@ -204,11 +216,14 @@ fn check_rows(config: &Config, ops: &[Done]) {
     programs.sort_by_key(|done| (row_of(done), done.op.at.page));
     for row in programs.chunk_by(|one, other| row_of(one) == row_of(other)) {
         let (size, native) = (row.len() as u32, device.row_pages());
+        let Some(cells) = &device.cells else { unreachable!("rows of cells") };
+        let is_blank = row.iter().all(|done| done.op.cause == Cause::Pad);
         let least = match slc {
             Some(slc) if size == native / 3 => slc.program_ns,
-            _ => device.timing.program_ns,
+            _ if cells.passes == 2 && is_blank => cells.first_pass_ns,
+            _ => cells.program_ns,
         };
-        assert!(size == native || least != device.timing.program_ns, "a part of a row: {:?}", row[0].op);
+        assert!(size == native || slc.is_some_and(|slc| slc.program_ns == least), "a part of a row: {:?}", row[0].op);
         assert!(row[0].op.at.page.is_multiple_of(size), "pages of two rows: {:?}", row[0].op);
         assert!(row.windows(2).all(|pages| pages[0].op.at.page + 1 == pages[1].op.at.page), "{:?}", row[0].op);
         let array_ns = row[0].t.array_end - row[0].t.array_start;
@@ -240,10 +255,17 @@ fn every_cache_with_a_clock() {
     comes_to_its_end(&caches());
 }
 
+/// The same with rows of two passes.
+#[test]
+fn every_scheme_with_two_passes() {
+    comes_to_its_end(&two_passes());
+}
+
 fn comes_to_its_end(schemes: &[Scheme]) {
     for_each_scheme(schemes, tier::size(1, 20), |scheme, seed| {
         let mut rng = Rng::new(seed ^ 0xc10c);
-        let timing = draw_timing(&mut rng);
+        let has_two_passes = scheme.iter().any(|set| set == "device.cells.passes=2");
+        let timing = draw_timing(&mut rng, if has_two_passes { 3 * 3 * 12 } else { 3 * 2 * 12 });
         run_twice(&tiny(scheme, &mut rng, &timing), &mut rng, seed);
     });
 }
@@ -289,6 +311,12 @@ fn every_start_state_ends_on_rows() {
 #[test]
 fn every_start_state_with_a_cache_ends_on_rows() {
     every_start_state_ends(&caches());
+}
+
+/// The same with rows of two passes.
+#[test]
+fn every_start_state_with_two_passes_ends_on_rows() {
+    every_start_state_ends(&two_passes());
 }
 
 fn every_start_state_ends(schemes: &[Scheme]) {

@@ -97,15 +97,46 @@ pub const CACHES: [&[&str]; 6] = [
     &["slc_cache.dynamic=true", "slc_cache.dynamic_bytes=60000", "slc_cache.fold=\"full\""],
 ];
 
+const SLC_TIMES: [&str; 2] = ["device.cells.slc.read_ns=20011", "device.cells.slc.program_ns=200009"];
+
 /// Those of these schemes whose layer has rows, on a drive with [`ROWS`] and with one of [`CACHES`] in turn.
 pub fn with_slc(schemes: &[Scheme]) -> Vec<Scheme> {
-    let times = ["device.cells.slc.read_ns=20011", "device.cells.slc.program_ns=200009"];
     let with_cache = |(scheme, cache): (Scheme, &&[&str])| {
         let has_units = scheme.iter().any(|set| set == "ftl.page.map_unit_bytes=1024");
         let cache = cache.iter().filter(|set| !has_units || !set.starts_with("slc_cache.on_die"));
-        scheme.iter().cloned().chain(times.iter().chain(cache).map(ToString::to_string)).collect()
+        scheme.iter().cloned().chain(SLC_TIMES.iter().chain(cache).map(ToString::to_string)).collect()
     };
     with_rows(schemes).into_iter().zip(CACHES.iter().cycle()).map(with_cache).collect()
+}
+
+/// Rows of two passes, beside [`ROWS`].
+const PASSES: [&str; 4] = [
+    "device.pages_per_block=18",
+    "device.cells.passes=2",
+    "device.cells.first_pass_ns=250007",
+    "device.nand.copyback=false",
+];
+
+/// Those of these schemes whose layer has rows of two passes, on a drive with [`ROWS`], and in turn one or two rows between the passes of
+/// a row.
+pub fn with_passes(schemes: &[Scheme]) -> Vec<Scheme> {
+    let distances = ["device.cells.pass_distance=1", "device.cells.pass_distance=2"];
+    let on_page = |scheme: &Scheme| load_scheme(scheme).ssd().ftl.name() == "page";
+    let turns = schemes.iter().filter(|scheme| on_page(scheme)).zip(distances.into_iter().cycle());
+    let with_sets = |(scheme, distance): (&Scheme, &str)| {
+        let kept = scheme.iter().filter(|set| !set.starts_with("device.nand.copyback")).cloned();
+        kept.chain(ROWS.iter().chain(&PASSES).chain([&distance]).map(ToString::to_string)).collect()
+    };
+    turns.map(with_sets).collect()
+}
+
+/// The same with one of [`CACHES`] in turn.
+pub fn with_passes_and_slc(schemes: &[Scheme]) -> Vec<Scheme> {
+    let with_cache = |(scheme, cache): (Scheme, &&[&str])| {
+        let cache = cache.iter().filter(|set| !set.starts_with("slc_cache.on_die"));
+        scheme.into_iter().chain(SLC_TIMES.iter().chain(cache).map(ToString::to_string)).collect()
+    };
+    with_passes(schemes).into_iter().zip(CACHES.iter().cycle()).map(with_cache).collect()
 }
 
 /// Whether the scheme is one of [`with_rows`].
@@ -273,7 +304,8 @@ pub fn tiny_sets(scheme: &[String], rng: &mut Rng, more: &[String]) -> Vec<Strin
     if collects(scheme) {
         sets.extend([format!("gc.low_watermark_blocks={low}"), format!("gc.reserved_blocks={reserved}")]);
     }
-    let pages = if has_rows(scheme) { 4 * 9 } else { pages };
+    let of_scheme = scheme.iter().rev().find_map(|set| set.strip_prefix("device.pages_per_block="));
+    let pages = of_scheme.map_or(pages, |pages| 4 * pages.parse::<u64>().expect("a number"));
     let most = most_pages(&sets, channels * ways * blocks * pages);
     let logical = most - [0, 1, 7][rng.below(3) as usize].min(most - 1);
     let states = if starts_mapped(scheme) { &["filled", "empty", "mapped"][..] } else { &["filled", "empty"] };

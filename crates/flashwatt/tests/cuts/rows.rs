@@ -6,7 +6,8 @@ use super::{
 use crate::common::tier::soak;
 use crate::common::{Script, load, read, write};
 use crate::contracts::schemes::{
-    ROWS, SUSPENSION, Scheme, schemes, with_host_memory, with_rows, with_slc, with_suspension,
+    ROWS, SUSPENSION, Scheme, schemes, with_host_memory, with_passes, with_passes_and_slc, with_rows, with_slc,
+    with_suspension,
 };
 use flashwatt::config::{Cuts, PowerCuts};
 use flashwatt::crash::{Powered, crash, recover};
@@ -92,6 +93,27 @@ fn random_cuts_with_a_volatile_buffer_and_during_recovery() {
 fn random_cuts_with_capacitors_and_during_recovery() {
     let sets = [&CAPACITORS[..], &TWO_ROWS].concat();
     nothing_is_lost_at_random(&row_schemes(1), &sets);
+}
+
+/// Schemes with rows of two passes, every seventh in `make test`.
+fn pass_schemes(first: usize) -> Vec<Scheme> {
+    let all = [with_passes(&in_turn(&all_schemes())), with_passes_and_slc(&in_turn(&all_schemes()))].concat();
+    let (skipped, step) = if soak().is_some() { (0, 1) } else { (first, 7) };
+    all.into_iter().skip(skipped).step_by(step).collect()
+}
+
+#[test]
+fn every_instant_with_two_passes() {
+    nothing_is_lost_at_any_instant(&pass_schemes(0), &[]);
+    nothing_is_lost_at_any_instant(&pass_schemes(1), &[&BUFFER[..], &["write_buffer.bytes=589824"]].concat());
+    nothing_is_lost_at_any_instant(&pass_schemes(2), &SUSPENSION);
+}
+
+#[test]
+fn random_cuts_with_two_passes_and_during_recovery() {
+    nothing_is_lost_at_random(&pass_schemes(3), &[]);
+    let sets = [&BUFFER[..], &["write_buffer.bytes=589824"], &SUSPENSION].concat();
+    nothing_is_lost_at_random(&pass_schemes(4), &sets);
 }
 
 /// What has moved in is lost until the row is programmed, and then all of it is torn; after that all of it is there.

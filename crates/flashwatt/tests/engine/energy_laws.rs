@@ -671,9 +671,13 @@ fn three_paths_with_rows() {
         "energy.host_interface.active_ma=9",
         "run.count_drain=true",
     ];
-    let ways: [(&str, &[&str]); 12] = [
+    let passes = ["device.cells.passes=2", "device.cells.first_pass_ns=250007", "device.pages_per_block=48"];
+    let passes_slc = [&dynamic[..], &passes, &["write_buffer.bytes=1048576", BUFFER[1]]].concat();
+    let ways: [(&str, &[&str]); 14] = [
         ("plain", &[]),
         ("host_memory", &in_host),
+        ("passes", &passes),
+        ("passes_slc", &passes_slc),
         ("slc_dynamic", &dynamic),
         ("slc_both", &both),
         ("slc_on_die", &on_die),

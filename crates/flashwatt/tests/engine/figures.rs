@@ -98,6 +98,7 @@ fn the_factors_multiply_to_the_write_amplification() {
         let (none, buffer): (&[&str], _) = match name {
             "slc-4way" => (&["write_buffer.bytes=0"], "write_buffer.bytes=262144"),
             "tlc-client-1t" | "tlc-96l-1t" | "tlc-hmb-1t" => (&["write_buffer.bytes=0"], "write_buffer.bytes=786432"),
+            "qlc-client-2t" => (&["write_buffer.bytes=0"], "write_buffer.bytes=1048576"),
             "tlc-dc-2t" => {
                 (&["write_buffer.bytes=0", "write_buffer.protection=\"volatile\""], "write_buffer.bytes=786432")
             }

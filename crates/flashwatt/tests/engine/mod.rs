@@ -20,6 +20,7 @@ mod host_memory;
 mod hosts;
 mod many_states;
 mod partial_reads;
+mod passes;
 mod planes;
 mod power;
 mod power_cuts;

@@ -85,6 +85,8 @@ class Die:
     def add(self, row, kind, t):
         in_end = int(row.get("in_end_ns") or t[1])
         # A row leaves its die idle between two pages that move in: a program is under way in its own transfer and in the array.
+        if kind == "first_pass":  # of two passes of a program: it moves in and is programmed in both
+            kind = "program"
         self.lines += [(t[0], in_end), (t[1], t[4])] if kind == "program" else [(t[0], t[4])]
         if kind.endswith("read"):
             self.reads.append((t[0], t[4]))
@@ -190,14 +192,14 @@ def main(log_path, report_path):
             requests.append(clip(start, int(row["end_ns"])))
             if not by_pages:
                 link_jobs.append((start, link_ns(int(row["bytes"]))))
-        elif kind in ("read", "spare_read", "program", "erase", "copyback"):
+        elif kind in ("read", "spare_read", "first_pass", "program", "erase", "copyback"):
             t = [int(row[c + "_ns"]) for c in ("start", "array_start", "array_end", "out_start", "end")]
             dies[row["die"]].add(row, kind, t)
             moved = int(row["bytes"] or device["page_bytes"])
             for moves_at in [t[0], *(begin for begin, _ in stretches_of(row, "earlier_moves"))]:
                 if row["cause"] in ("host", "journal") and kind not in ("erase", "spare_read"):
                     dram_jobs.append((moves_at, -(-moved * dram["page_data_ns"] // device["page_bytes"])))
-                if by_pages and kind in ("read", "program"):
+                if by_pages and kind in ("read", "first_pass", "program"):
                     link_jobs.append((moves_at, link_ns(moved)))
     current, by_component, by_cause, arrays, ops = currents(nand), Counter(), Counter(), [], []
     for die in dies.values():

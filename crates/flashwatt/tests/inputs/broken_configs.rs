@@ -71,6 +71,41 @@ const CASES: &[Case] = &[
         &["my.toml:4:1: recovery.checkpoint_interval_bytes", "not safe yet", "hold_ack", "\"backup\""],
     ),
     (
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 2\n",
+        &["device.preset=limit"],
+        &["device.cells.first_pass_ns", "missing", "device.cells.passes = 2"],
+    ),
+    (
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 1\nfirst_pass_ns = 5\npass_distance = 2\n",
+        &["device.preset=limit"],
+        &["my.toml:6:1: device.cells.first_pass_ns", "has no effect", "device.cells.passes = 2"],
+    ),
+    (
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 2\nfirst_pass_ns = 5\npass_distance = 8\n[device]\npages_per_block = 16\n",
+        &["device.preset=limit"],
+        &["my.toml:7:1: device.cells.pass_distance", "found 8", "less than 8, the rows of a block"],
+    ),
+    (
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 2\nfirst_pass_ns = 5\n",
+        &["device.preset=limit", "device.nand.copyback=true"],
+        &["my.toml:5:1: device.cells.passes", "the second pass needs the data again", "device.nand.copyback = true"],
+    ),
+    (
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 2\nfirst_pass_ns = 5\n",
+        &["device.preset=limit", "ftl=dftl"],
+        &["my.toml:5:1: device.cells.passes", "no rows of two passes yet", "ftl = \"page\""],
+    ),
+    (
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 2\nfirst_pass_ns = 5\n[write_buffer]\nbytes = 262144\nprotection = \"capacitors\"\n",
+        &["device.preset=limit"],
+        &["my.toml:5:1: device.cells.passes", "rows between their passes is not simulated", "a volatile write buffer"],
+    ),
+    (
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 2\nfirst_pass_ns = 5\n[write_buffer]\nbytes = 262144\n",
+        &["device.preset=limit"],
+        &["my.toml:8:1: write_buffer.bytes", "too small for the rows that dies have open", "rows of 2 pages"],
+    ),
+    (
         "[recovery]\ntrim_records = \"pages\"\n",
         &[],
         &["my.toml:2:1: recovery.trim_records", "`pages`", "did you mean `page`?"],

@@ -172,6 +172,7 @@ impl Controller {
     pub fn leave_lazy_work(&mut self) {
         if let Some(cells) = &mut self.cells {
             cells.leaves_lazy = true;
+            (0..self.geometry.dies).map(DieId).for_each(|die| self.look_at_rows_again(die));
         }
     }
 

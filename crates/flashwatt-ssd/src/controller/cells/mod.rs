@@ -6,6 +6,7 @@
 //! `[device.suspend]` says so.
 //!
 //! - [`rows`]: programs of pages are gathered to rows. A row is one operation of the array.
+//! - [`passes`]: rows that are programmed in two passes.
 //! - [`reads`]: reads of one die that are one operation of its array, and their data on its way out.
 //! - [`suspend`]: programs and erases that are suspended for reads.
 //! - [`books`]: what the meter and the ledger get.
@@ -14,6 +15,7 @@
 
 mod books;
 mod dies;
+mod passes;
 mod reads;
 pub(super) mod rows;
 mod suspend;
@@ -65,8 +67,10 @@ struct Rules {
     read_ns: Vec<Nanos>,
     /// tR of the spare area of a page: that of the type which is read fastest.
     spare_read_ns: Nanos,
-    /// Of a row, by mode.
+    /// Of a row, by mode. Of native rows in two passes, that of the second one.
     program_ns: [Nanos; CellMode::ALL.len()],
+    /// The first pass of a native row; 0 if there is one pass.
+    first_pass_ns: Nanos,
     /// What the program of an upper page takes longer, of a row of one page.
     upper_ns: Nanos,
     /// tR in SLC mode.
@@ -109,6 +113,7 @@ impl Rules {
             spare_read_ns: read_ns.iter().copied().min().unwrap_or(timing.read_ns),
             read_ns,
             program_ns: [native_ns, slc.map_or(native_ns, |slc| slc.program_ns)],
+            first_pass_ns: device.cells.as_ref().map_or(0, |cells| cells.first_pass_ns),
             upper_ns: timing.program_upper_ns.map_or(0, |upper_ns| upper_ns - timing.program_ns),
             slc_read_ns: slc.map_or(timing.read_ns, |slc| slc.read_ns),
             erase_ns: timing.erase_ns,
@@ -125,7 +130,7 @@ impl Rules {
     /// The longest time from anything that happens to an event that it sets.
     fn longest_ns(&self) -> Nanos {
         let programs_ns = self.program_ns[0].max(self.program_ns[1]) + self.upper_ns;
-        let arrays = [programs_ns, self.erase_ns.max(self.slc_read_ns)];
+        let arrays = [programs_ns.max(self.first_pass_ns), self.erase_ns.max(self.slc_read_ns)];
         let array = self.read_ns.iter().copied().chain(arrays).max().unwrap_or(0);
         let commands = self.command_ns.saturating_mul(self.planes.into());
         let of_kind = |kind| self.suspend.as_ref().map_or(0, |suspend| suspend.longest_ns(kind));
@@ -186,6 +191,11 @@ impl Controller {
     #[inline(always)]
     pub fn has_more_ended(&self) -> bool {
         self.cells.as_ref().is_some_and(|cells| !cells.ended.is_empty() || !cells.in_memory.is_empty())
+    }
+
+    /// Whether rows are looked at again that were not before, and the drive has not heard of it.
+    pub fn has_new_deadlines(&self) -> bool {
+        self.cells.as_ref().is_some_and(|cells| cells.rows.are_new_deadlines)
     }
 
     /// The next end of an operation that the drive has not heard of.

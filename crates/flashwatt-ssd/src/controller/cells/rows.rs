@@ -11,9 +11,12 @@
 //! A row that waits for pages is *padded* when nothing has happened to it for a time while its die had no other row to program, or when
 //! someone waits for it: the translation layer skips the rest of the row.
 //! Until a row is on flash, reads of its pages are served from the controller's memory.
+//!
+//! With `device.cells.passes = 2` a row moves in and is programmed twice: see [`super::passes`].
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::cold_path;
 use std::ops::{Index, IndexMut};
 
 use super::dies::{ArrayWork, Shared};
@@ -35,8 +38,11 @@ use flashwatt_core::connector::Agenda;
 /// The largest number of pages of a row.
 pub(crate) const ROW_PAGES_MAX: usize = 32;
 
+/// Choice: rows between two passes wait for as long as a collection takes, and need not be asked about at each ns of it.
+const PASS_AGAIN_NS: Nanos = 100_000;
+
 /// A time that does not come.
-const NEVER: Nanos = Nanos::MAX;
+pub(super) const NEVER: Nanos = Nanos::MAX;
 
 /// The number of a row under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +51,7 @@ pub struct RowId(u32);
 impl RowId {
     pub const NONE: RowId = RowId(u32::MAX);
 
-    fn is_some(self) -> bool {
+    pub(super) fn is_some(self) -> bool {
         self != Self::NONE
     }
 }
@@ -56,7 +62,7 @@ pub(in crate::controller) struct Row {
     /// The operation that stands for it in the queues of its die.
     pub op: OpId,
     /// Its first page.
-    at: FlashAddress,
+    pub(super) at: FlashAddress,
     /// Its pages, and the mode of its block.
     pub size: u32,
     pub mode: CellMode,
@@ -65,20 +71,26 @@ pub(in crate::controller) struct Row {
     planned: u32,
     ready: u32,
     /// Pages in the registers.
-    loaded: u32,
+    pub(super) loaded: u32,
     /// By page: when it began to move in, and when it was there.
-    moved: [(Nanos, Nanos); ROW_PAGES_MAX],
+    pub(super) moved: [(Nanos, Nanos); ROW_PAGES_MAX],
     /// Whether the array programs it.
-    programs: bool,
+    pub(super) programs: bool,
+    /// Whether its first pass has ended and a second one is to come.
+    pub(super) is_between: bool,
+    /// Of rows in two passes, whether the first pass of each row behind it that comes before its second one has begun.
+    pub(super) is_followed: bool,
+    /// Whether it is the last one of its block.
+    pub(super) is_last: bool,
     /// The row before it in its block, if that is not being programmed yet, and the row after it.
     before: RowId,
     after: RowId,
     /// Whether `op` is in its queue.
     is_linked: bool,
     /// When its last page was planned, or the last row of its die was programmed if that was later.
-    since: Nanos,
+    pub(super) since: Nanos,
     /// When it is looked at again, if it waits for pages; [`NEVER`] while its die has other rows to program.
-    deadline: Nanos,
+    pub(super) deadline: Nanos,
 }
 
 impl Row {
@@ -93,18 +105,18 @@ impl Row {
     }
 
     /// Whether the data of all pages is there.
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.ready.count_ones() == self.size
     }
 
-    /// Whether nothing but its die and the bus is between it and its end.
-    fn can_end(&self) -> bool {
-        self.is_whole() && !self.before.is_some()
+    /// Pages of it that are planned.
+    pub(super) fn planned_pages(&self) -> u32 {
+        self.planned.count_ones()
     }
 
-    /// Whether it waits for pages that nobody has planned.
-    fn is_open(&self) -> bool {
-        self.planned.count_ones() < self.size
+    /// Whether it waits for pages of its own that nobody has planned.
+    pub(super) fn is_open(&self) -> bool {
+        self.planned_pages() < self.size
     }
 
     /// Whether all its pages are in the registers, and the array has not begun.
@@ -118,7 +130,11 @@ impl Row {
 pub(in crate::controller) struct Rows {
     rows: Vec<Row>,
     free: Vec<u32>,
-    of_die: FlatTable<Vec<RowId>>,
+    pub(super) of_die: FlatTable<Vec<RowId>>,
+    /// Rows behind a native row whose first pass comes before its second one; 0 if there is one pass.
+    pub(super) pass_distance: u32,
+    /// Whether rows are looked at again that were not before: the drive has not heard of it.
+    pub(super) are_new_deadlines: bool,
     /// The present time, as of the last plan.
     pub now: Nanos,
     /// Rows by the times at which they may have waited for long enough. One that is not the row's [`Row::deadline`] is void.
@@ -145,6 +161,8 @@ impl Rows {
     /// No rows.
     pub fn new(geometry: &Geometry) -> Self {
         Rows {
+            pass_distance: geometry.pass_distance,
+            are_new_deadlines: false,
             rows: Vec::new(),
             free: Vec::new(),
             of_die: vec![Vec::new(); geometry.dies as usize].into(),
@@ -185,6 +203,29 @@ impl Rows {
         id
     }
 
+    /// Whether the passes of the rows before it in its block, and of those behind it that come first, have not all begun.
+    fn waits_for_rows(&self, row: &Row) -> bool {
+        if self.has_two_passes(row) {
+            cold_path();
+            return self.waits_for_passes(row);
+        }
+        row.before.is_some()
+    }
+
+    /// Whether nothing but its die and the bus is between it and the end of its program, or of its next pass.
+    fn can_end(&self, row: &Row) -> bool {
+        row.is_whole() && !self.waits_for_rows(row)
+    }
+
+    /// Whether a row waits for pages that nobody has planned.
+    pub(super) fn waits_for_pages(&self, row: RowId) -> bool {
+        if self.pass_distance > 0 {
+            cold_path();
+            return self.end_of_wait(&self[row]) > self.planned_end(&self[row]);
+        }
+        self[row].is_open()
+    }
+
     fn remove(&mut self, id: RowId) {
         let die = self[id].at.die;
         self.of_die[die.idx()].retain(|&row| row != id);
@@ -200,7 +241,7 @@ impl Rows {
     }
 
     /// When the page of a program moved in for nothing.
-    fn take_earlier_moves(&mut self, program: OpId) -> Vec<(Nanos, Nanos)> {
+    pub(super) fn take_earlier_moves(&mut self, program: OpId) -> Vec<(Nanos, Nanos)> {
         if self.earlier_moves.is_empty() {
             return Vec::new();
         }
@@ -208,7 +249,7 @@ impl Rows {
     }
 
     /// Has a row that waits for pages looked at again.
-    fn look_again(&mut self, row: RowId, at: Nanos) {
+    pub(super) fn look_again(&mut self, row: RowId, at: Nanos) {
         self[row].deadline = at;
         self.deadlines.push(Reverse((at, row.0)));
     }
@@ -244,8 +285,11 @@ impl Controller {
         let page = at.page - of.at.page;
         (of.members[page as usize], of.since) = (id, now);
         of.planned |= 1 << page;
-        let is_open = of.is_open();
-        if found.is_none() && is_open {
+        if rows.pass_distance > 0 {
+            cold_path();
+            rows.note_page_planned(at);
+        }
+        if found.is_none() && rows.waits_for_pages(row) {
             rows.look_again(row, now.saturating_add(pad_after_ns));
         }
         self.raise_row(row, id);
@@ -286,7 +330,8 @@ impl Controller {
         });
         self.ops[op].role = Role::Row;
         let rows = &mut self.cells_mut().rows;
-        let before = rows.last_of_block(at);
+        let has_two_passes = rows.pass_distance > 0 && !array.is_slc(at.block);
+        let before = if has_two_passes { RowId::NONE } else { rows.last_of_block(at) };
         let row = rows.add(Row {
             op,
             at: first,
@@ -298,6 +343,9 @@ impl Controller {
             loaded: 0,
             moved: [(0, 0); ROW_PAGES_MAX],
             programs: false,
+            is_between: false,
+            is_followed: false,
+            is_last: first.page + size == array.pages_of(at.block),
             before,
             after: RowId::NONE,
             is_linked: false,
@@ -383,7 +431,7 @@ impl Controller {
     fn may_go_on(&self, row: RowId) -> bool {
         let (cells, of) = (self.cells(), &self.cells().rows[row]);
         let die = &cells.dies[of.at.die.idx()];
-        if of.programs || of.before.is_some() || self.moves_in(row) {
+        if of.programs || cells.rows.waits_for_rows(of) || self.moves_in(row) {
             return false;
         }
         if of.waits_for_array() {
@@ -459,30 +507,41 @@ impl Controller {
         self.refresh_row(die, row);
     }
 
-    /// The array time of a row. A row of one page may be one of an upper page.
-    fn program_ns(&self, first: FlashAddress, mode: CellMode) -> Nanos {
-        let rules = &self.cells().rules;
-        let is_upper = self.geometry.row_pages == 1 && first.is_upper();
-        rules.program_ns[mode as usize] + rules.upper_ns * Nanos::from(is_upper)
+    /// The array time of a row, or of its next pass. A row of one page may be one of an upper page.
+    fn program_ns(&self, row: &Row) -> Nanos {
+        let Cells { rules, rows, .. } = self.cells();
+        if rows.has_two_passes(row) && !row.is_between {
+            return rules.first_pass_ns;
+        }
+        let is_upper = self.geometry.row_pages == 1 && row.at.is_upper();
+        rules.program_ns[row.mode as usize] + rules.upper_ns * Nanos::from(is_upper)
     }
 
-    /// The array begins to program a row.
+    /// The array begins to program a row, or with the next pass of it.
     fn begin_row<P: Probe>(&mut self, agenda: &mut Agenda, row: RowId, busy_ns: Nanos, flash: &mut MeteredFlash<P>) {
         let now = agenda.now();
         let of = self.cells().rows[row];
-        flash.array.start_row(of.at, of.size);
         flash.array.start_alone(of.at);
-        for id in of.members() {
-            self.ops[id].started = true;
-            flash.array.start_program(self.ops[id].at);
+        if of.is_between {
+            flash.array.start_second_pass(of.at, of.size);
+        } else {
+            flash.array.start_row(of.at, of.size);
+            for id in of.members() {
+                self.ops[id].started = true;
+                flash.array.start_program(self.ops[id].at);
+            }
         }
-        let array_ns = busy_ns + self.program_ns(of.at, of.mode);
+        let array_ns = busy_ns + self.program_ns(&of);
         let planes = self.geometry.planes;
         let cells = self.cells_mut();
         let die = &mut cells.dies[of.at.die.idx()];
         (die.work, die.started) = (ArrayWork::Row(row), now + busy_ns);
         (die.array_start, die.latched) = (now, RowId::NONE);
         cells.rows[row].programs = true;
+        if cells.rows.has_two_passes(&of) && !of.is_between {
+            cold_path();
+            cells.rows.note_first_pass(&of);
+        }
         if of.after.is_some() {
             cells.rows[of.after].before = RowId::NONE;
         }
@@ -492,7 +551,7 @@ impl Controller {
         self.refresh_rows(of.at.die);
     }
 
-    /// The program of a row has ended: so have its members.
+    /// The program of a row has ended, or a pass of it: with the last one so have its members.
     pub(super) fn row_has_ended<P: Probe>(
         &mut self,
         agenda: &mut Agenda,
@@ -500,11 +559,18 @@ impl Controller {
         firmware: &mut Firmware,
         flash: &mut MeteredFlash<P>,
     ) {
+        let (now, of) = (agenda.now(), self.cells().rows[row]);
+        let die = of.at.die;
+        if self.has_second_pass(&of) {
+            self.first_pass_has_ended(row, now, flash);
+            self.rows_wait_anew(die, now);
+            self.refresh_rows(die);
+            return self.begin_next_row(agenda, die, flash);
+        }
         while let Some(id) = self.cells_mut().in_memory.pop() {
             self.read_in_memory(id, firmware, flash); // of this instant, and perhaps of this row
         }
-        let (now, of) = (agenda.now(), self.cells().rows[row]);
-        let die = of.at.die;
+        flash.array.end_row(of.at, self.holds_data(&of));
         let array = &mut self.cells_mut().dies[die.idx()];
         let array_start = array.array_start;
         array.pause.stage = Stage::Bound;
@@ -519,17 +585,22 @@ impl Controller {
             self.finish(id, &times, shared, firmware, flash);
         }
         self.ops.remove(of.op);
+        self.cells_mut().rows.remove(row);
+        self.rows_wait_anew(die, now);
+        self.refresh_rows(die);
+        self.begin_next_row(agenda, die, flash);
+    }
+
+    /// A die has programmed a row: the time begins anew after which its rows have waited for long enough.
+    fn rows_wait_anew(&mut self, die: DieId, now: Nanos) {
         let Cells { rules, rows, .. } = self.cells_mut();
-        rows.remove(row);
         for at in 0..rows.of_die[die.idx()].len() {
             let other = rows.of_die[die.idx()][at];
             rows[other].since = now;
-            if rows[other].is_open() && rows[other].deadline == NEVER {
+            if rows.waits_for_pages(other) && rows[other].deadline == NEVER {
                 rows.look_again(other, now.saturating_add(rules.pad_after_ns));
             }
         }
-        self.refresh_rows(die);
-        self.begin_next_row(agenda, die, flash);
     }
 
     /// Begins with the row that is in the registers already, unless the die has something better to do.
@@ -574,13 +645,18 @@ impl Controller {
         true
     }
 
-    /// The blocks whose rows are to be padded now: those with a row that has waited for long enough, and those that `which` adds.
-    pub fn rows_to_pad(&mut self, now: Nanos, which: PadWhich, into: &mut Vec<BlockId>) {
+    /// The blocks whose rows are to be padded now, and up to which page: those with a row that has waited for long enough, and those that
+    /// `which` adds.
+    pub fn rows_to_pad(&mut self, now: Nanos, which: PadWhich, array: &Array, into: &mut Vec<(BlockId, u32)>) {
         let Some(cells) = &mut self.cells else { return };
-        let (rows, pad_after_ns) = (&mut cells.rows, cells.rules.pad_after_ns);
+        cells.rows.are_new_deadlines = false;
+        let (rows, pad_after_ns, ends) = (&mut cells.rows, cells.rules.pad_after_ns, cells.leaves_lazy);
+        let holds_data = |row: &Row| row.members().any(|id| self.ops[id].cause != Cause::Pad);
+        let has_erase = |die| array.waiting_erases().any(|block| self.geometry.die_of_block(block) == die);
+        let is_of_host = |row: &Row| row.members().any(|id| self.ops[id].cause == Cause::Host);
         while let Some(&Reverse((at, row))) = rows.deadlines.peek() {
             let row = RowId(row);
-            let is_void = !rows[row].is_open() || rows[row].deadline != at;
+            let is_void = rows[row].deadline != at || !rows.waits_for_pages(row);
             if !is_void && at > now {
                 break;
             }
@@ -590,29 +666,34 @@ impl Controller {
             }
             let of = &mut rows[row];
             of.deadline = NEVER;
-            let (until, block, die) = (of.since.saturating_add(pad_after_ns), of.at.block, of.at.die);
+            let (until, die) = (of.since.saturating_add(pad_after_ns), of.at.die);
             if until > now {
                 rows.look_again(row, until);
-            } else if !rows.of_die[die.idx()].iter().any(|&other| rows[other].can_end()) {
-                into.push(block);
+            } else if !rows.of_die[die.idx()].iter().any(|&other| rows.can_end(&rows[other])) {
+                let of = &rows[row];
+                if of.is_open() || is_of_host(of) || holds_data(of) && (ends || has_erase(die)) {
+                    into.push((of.at.block, rows.end_of_wait(of)));
+                } // else nobody waits for the second pass of copies
             } // else its time begins when its die has programmed the other row
         }
         if which == PadWhich::Late {
             return;
         }
-        let is_of_host = |row: &Row| row.members().any(|id| self.ops[id].cause == Cause::Host);
-        let open = rows.of_die.iter().flatten().map(|&row| &rows[row]).filter(|row| row.is_open());
-        into.extend(open.filter(|row| which == PadWhich::All || is_of_host(row)).map(|row| row.at.block));
-        into.sort_unstable();
-        into.dedup();
+        let open = rows.of_die.iter().flatten().filter(|&&row| rows.waits_for_pages(row)).map(|&row| &rows[row]);
+        let is_wanted = |row: &&Row| row.is_open() || holds_data(row);
+        let open = open.filter(|row| which == PadWhich::All && is_wanted(row) || is_of_host(row));
+        into.extend(open.map(|row| (row.at.block, rows.end_of_wait(row))));
+        into.sort_unstable_by_key(|&(block, end)| (block, Reverse(end)));
+        into.dedup_by_key(|(block, _)| *block);
     }
 
     /// The row that waits for pages in a block was not padded: it goes on waiting.
     pub fn pad_later(&mut self, block: BlockId, now: Nanos) {
         let die = self.geometry.die_of_block(block);
         let Cells { rules, rows, .. } = self.cells_mut();
-        let again = now.saturating_add(rules.pad_after_ns.max(1));
-        let waits = |row: &RowId| rows[*row].at.block == block && rows[*row].is_open();
+        let least_ns = if rows.pass_distance > 0 { PASS_AGAIN_NS } else { 1 };
+        let again = now.saturating_add(rules.pad_after_ns.max(least_ns));
+        let waits = |row: &RowId| rows[*row].at.block == block && rows.waits_for_pages(*row);
         let row = rows.of_die[die.idx()].iter().copied().find(waits);
         if let Some(row) = row.filter(|&row| rows[row].deadline == NEVER) {
             rows.look_again(row, again);
@@ -639,8 +720,8 @@ pub enum PadWhich {
 impl Controller {
     /// The operations under way of dies that do more than one thing at a time. A row is under way page by page.
     pub(in crate::controller) fn under_way_on_cells(&self) -> impl Iterator<Item = UnderWay> + '_ {
-        let dies = self.cells.iter().flat_map(|cells| cells.dies.iter());
-        dies.flat_map(move |die| {
+        let dies = self.cells.iter().flat_map(|cells| (0..).map(DieId).zip(cells.dies.iter()));
+        dies.flat_map(move |(number, die)| {
             let ids = |work: ArrayWork| match work {
                 ArrayWork::None => Vec::new(),
                 ArrayWork::Reads => self.listed(die.reads).collect(),
@@ -649,8 +730,9 @@ impl Controller {
             };
             let moving_out = self.listed(die.out).chain(self.listed(die.behind));
             let all: Vec<OpId> = ids(die.work).into_iter().chain(moving_out).collect();
+            let between = self.cells().rows.between_passes(number).map(|id| (id, die.started));
             let suspended = ids(die.pause.held).into_iter().map(|id| (id, die.pause.started));
-            let of_die = all.into_iter().map(|id| (id, die.started)).chain(suspended);
+            let of_die = all.into_iter().map(|id| (id, die.started)).chain(suspended).chain(between);
             let end = self.end_of_paused(die);
             of_die.map(move |(id, since)| {
                 let op = &self.ops[id];

@@ -260,11 +260,11 @@ impl<O: EvictionOrder + Send, K: Send> Ftl for Demand<O, K> {
         Grain::Run(self.map.geometry.dies)
     }
 
-    fn pad(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
+    fn pad(&mut self, block: BlockId, end: u32, cx: &mut Context, plan: &mut Plan) {
         if self.is_of_map(block, cx.blocks) {
-            self.map.tps.pad(block, cx.blocks, plan);
+            self.map.tps.pad(block, end, cx.blocks, plan);
         } else {
-            self.pages.pad(block, &self.map, cx.blocks, plan);
+            self.pages.pad(block, end, &self.map, cx.blocks, plan);
         }
     }
 

@@ -231,9 +231,9 @@ impl TranslationPages {
         Some(self.dies[die.idx()].frontier.take(1))
     }
 
-    /// Skips the rest of the row that a block has open, with pages that hold nothing; nothing if the running collection of its die needs
+    /// Skips the pages up to page `end` of an open block, with pages that hold nothing; nothing if the running collection of its die needs
     /// these pages.
-    pub fn pad(&mut self, block: BlockId, blocks: &BlockTable, plan: &mut Plan) {
+    pub fn pad(&mut self, block: BlockId, end: u32, blocks: &BlockTable, plan: &mut Plan) {
         let die = self.geometry.die_of_block(block);
         let free = self.free(die);
         let DieGc { frontier, job, .. } = &mut self.dies[die.idx()];
@@ -241,8 +241,8 @@ impl TranslationPages {
             return;
         }
         let copies = job.filter(|job| !job.erasing).map_or(0, |job| blocks.valid_units(job.victim));
-        if frontier.units_to_row(&self.geometry) + copies <= frontier.left() + free * self.geometry.units_per_block {
-            frontier.pad(&self.geometry, self.geometry.row_pages, plan);
+        if frontier.units_to(&self.geometry, end) + copies <= frontier.left() + free * self.geometry.units_per_block {
+            frontier.pad_to(&self.geometry, end, plan);
         }
     }
 
@@ -286,7 +286,7 @@ impl TranslationPages {
             let next = self.fewest_valid(die, cx.blocks);
             match next.and_then(|block| Some((block, cx.blocks.next_valid(block, 0)?))) {
                 Some((block, unit)) if self.copy(die, block, unit, cx, plan) => {}
-                _ => self.dies[die.idx()].frontier.pad(&self.geometry, self.geometry.row_pages, plan),
+                _ => self.dies[die.idx()].frontier.pad_row(&self.geometry, plan),
             }
         }
     }

@@ -108,18 +108,24 @@ impl Frontier {
         self.is_full() || page.is_multiple_of(row_pages)
     }
 
-    /// Map units left in the row of the next page, if that is not its first.
-    pub fn units_to_row(self, geometry: &Geometry) -> u32 {
+    /// Map units from the next one up to this page of the block.
+    pub fn units_to(self, geometry: &Geometry, end: u32) -> u32 {
         let page = self.next / geometry.units_per_page % geometry.pages_per_block;
-        let pages = if self.is_full() { 0 } else { geometry.whole_rows(page) - page };
+        let pages = if self.is_full() { 0 } else { end.saturating_sub(page) };
         pages * geometry.units_per_page
     }
 
-    /// Skips the rest of a row of this number of pages, with pages that hold nothing.
-    pub fn pad(&mut self, geometry: &Geometry, row_pages: u32, plan: &mut Plan) {
-        while !self.is_at_row_of(geometry, row_pages) {
+    /// Skips the pages before this one of the block, with pages that hold nothing.
+    pub fn pad_to(&mut self, geometry: &Geometry, end: u32, plan: &mut Plan) {
+        while self.units_to(geometry, end) > 0 {
             plan.program(self.take(geometry.units_per_page), Cause::Pad, None);
         }
+    }
+
+    /// Skips the rest of a row, or a whole one, with pages that hold nothing.
+    pub fn pad_row(&mut self, geometry: &Geometry, plan: &mut Plan) {
+        let page = self.next / geometry.units_per_page % geometry.pages_per_block;
+        self.pad_to(geometry, geometry.whole_rows(page + 1), plan);
     }
 
     /// The next address; advances by `units` map units.

@@ -119,6 +119,8 @@ struct GcJob {
     then_move: BlockId,
     /// A frontier for the copies, instead of the die's own.
     into: Option<Frontier>,
+    /// Rows that are to be planned behind that of the last copy before the erase, which waits for the second pass of that row.
+    rows_behind: u32,
 }
 
 impl GcJob {
@@ -138,6 +140,7 @@ impl GcJob {
             is_pressed: false,
             then_move: BlockId::NONE,
             into: None,
+            rows_behind: 0,
         }
     }
 
@@ -381,9 +384,9 @@ impl Pages {
         cx.blocks.take_free(die, self.wear.least_worn_first().then_some(cx.wear))
     }
 
-    /// Skips the rest of the row that a block has open, with pages that hold nothing; nothing if the running collection of its die needs
+    /// Skips the pages up to page `end` of an open block, with pages that hold nothing; nothing if the running collection of its die needs
     /// these pages.
-    pub fn pad<O: Owner>(&mut self, block: BlockId, owner: &O, blocks: &BlockTable, plan: &mut Plan) {
+    pub fn pad<O: Owner>(&mut self, block: BlockId, end: u32, owner: &O, blocks: &BlockTable, plan: &mut Plan) {
         let die = self.geometry.die_of_block(block);
         let spare = self.room_beside_copies(die, owner, blocks);
         let (geometry, is_shared) = (&self.geometry, !self.separate_frontiers);
@@ -394,9 +397,9 @@ impl Pages {
         let mut frontiers = frontiers.into_iter().chain(into.map(|into| (into, true)));
         let found = frontiers.find(|(frontier, _)| frontier.block(geometry) == Some(block));
         let is_padded = found.map(|(frontier, takes_copies)| {
-            let fits = !takes_copies || frontier.units_to_row(geometry) <= spare;
+            let fits = !takes_copies || frontier.units_to(geometry, end) <= spare;
             if fits {
-                frontier.pad(geometry, geometry.row_pages, plan);
+                frontier.pad_to(geometry, end, plan);
             }
             fits
         });
@@ -412,7 +415,7 @@ impl Pages {
         let Some(slc) = &mut self.slc else { return };
         let frontier = &mut slc.of_mut(die).frontier;
         if frontier.block(geometry) == Some(block) {
-            frontier.pad(geometry, geometry.planes, plan);
+            frontier.pad_to(geometry, end, plan);
         }
     }
 
@@ -540,7 +543,8 @@ impl Pages {
     /// be they in the victim or in blocks that lend it pages.
     #[inline(always)]
     fn gains_a_row(&self, victim: BlockId, view: &BlockView) -> bool {
-        let row_units = self.geometry.row_pages * self.geometry.units_per_page;
+        let rows = 1 + self.geometry.pass_distance;
+        let row_units = rows * self.geometry.row_pages * self.geometry.units_per_page;
         let gains = self.geometry.row_pages == 1 || view.invalid(victim) >= row_units;
         gains || {
             cold_path();
@@ -568,18 +572,19 @@ impl Pages {
     }
 
     /// Plans copies up to the end of a row, or the erase of a victim without valid pages. The row must not wait for pages, since the erase
-    /// waits for it: if the victim has too few, it takes pages of another block, and then pages without data. The plan has `begun` operations of
-    /// other dies.
+    /// waits for it: if the victim has too few, it takes pages of another block, and then pages without data. So it does with the rows behind
+    /// the last copies, without whose first passes there is no second one of these. The plan has `begun` operations of other dies.
     #[inline(never)]
     fn step_by_row<O: Owner>(&mut self, begun: usize, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        let fills = self.fills_row_behind(die, cx.blocks);
         loop {
             let planned = plan.ops().len();
             let Some(job) = self.dies[die.idx()].job else { return };
-            if planned == begun || job.next_copy(cx.blocks).is_some() {
+            if planned == begun && !fills || job.next_copy(cx.blocks).is_some() {
                 self.step(die, owner, cx, plan);
             } else if job.into.is_some() || !self.borrow_page(die, job.cause, owner, cx, plan) {
                 let geometry = self.geometry.clone();
-                self.frontier_of_job(die).pad(&geometry, geometry.row_pages, plan);
+                self.frontier_of_job(die).pad_row(&geometry, plan);
             }
             let is_stuck = plan.ops().len() == planned;
             let is_erased = self.dies[die.idx()].job.is_none_or(|job| job.erasing);
@@ -587,6 +592,23 @@ impl Pages {
                 return;
             }
         }
+    }
+
+    /// Whether the next step of a collection fills a row behind its last copies; takes account of it.
+    fn fills_row_behind(&mut self, die: DieId, blocks: &BlockTable) -> bool {
+        if self.geometry.pass_distance == 0 {
+            return false;
+        }
+        cold_path();
+        let is_at_end = self.frontier_of_job(die).is_full(); // all rows of that block have their second passes
+        let Some(job) = &mut self.dies[die.idx()].job else { return false };
+        if job.next_copy(blocks).is_some() {
+            job.rows_behind = self.geometry.pass_distance;
+            return false;
+        }
+        let fills = job.rows_behind > 0 && !is_at_end;
+        job.rows_behind = if fills { job.rows_behind - 1 } else { 0 };
+        fills
     }
 
     /// Where the running collection of a die writes its copies.

@@ -248,8 +248,8 @@ impl Ftl for PageFtl {
         self.pages.home(lpn)
     }
 
-    fn pad(&mut self, block: BlockId, cx: &mut Context, plan: &mut Plan) {
-        self.pages.pad(block, &self.map, cx.blocks, plan);
+    fn pad(&mut self, block: BlockId, end: u32, cx: &mut Context, plan: &mut Plan) {
+        self.pages.pad(block, end, &self.map, cx.blocks, plan);
     }
 
     /// All units go to one physical page.

@@ -30,6 +30,7 @@ pub(super) fn scaled(
     let least_blocks = u128::from(DIE_BLOCKS_MIN.div_ceil(geometry.planes)).min(blocks);
     let row = u128::from(geometry.row_pages);
     let least_pages = u128::from(PAGES_MIN.min(geometry.pages_per_block)).next_multiple_of(row);
+    let least_pages = least_pages.max(row * u128::from(1 + geometry.pass_distance));
     let pages_of_plane = (blocks * pages) as f64 * scale;
     let pages_left = ((pages_of_plane / least_blocks as f64) as u128).min(pages) / row * row;
     let blocks_left = ((pages_of_plane / pages_left.max(1) as f64).round() as u128).max(least_blocks);

@@ -20,8 +20,19 @@ pub struct Cells {
     /// `device.timing.read_ns`.
     pub read_ns: Option<Vec<u64>>,
     /// Array time of the program of a row: of all its pages, on all planes. It takes the place of `device.timing.program_ns`.
-    /// Data sheets often print this time divided by `bits`.
+    /// Data sheets often print this time divided by `bits`. With `passes = 2` it is the time of the second pass.
     pub program_ns: Option<u64>,
+    /// In how many passes a row is programmed, 1 or 2. Only the layer `page` has two.
+    ///
+    /// With 2 the pages of a row move in and are programmed coarsely, and move in again and are programmed finely when `pass_distance`
+    /// rows behind it have had their first pass; at the end of a block when its last row has. A program ends with the second pass: until
+    /// then the controller's memory holds the data, and the source of a copy stays. A flush, a forced write, the end of the run
+    /// and `pad_after_ns` pad the rows behind as well. A row without data has one pass. Blocks in SLC mode have one pass.
+    pub passes: Option<u32>,
+    /// Array time of the first of two passes, of all pages of a row.
+    pub first_pass_ns: Option<u64>,
+    /// How many rows behind a row have their first pass before its second one.
+    pub pass_distance: Option<u32>,
     /// A row that is not whole is padded when this time has passed since a page was last added to it. A flush, a forced write and the
     /// end of the run pad rows at once.
     pub pad_after_ns: Option<u64>,

@@ -5,6 +5,7 @@ use crate::config::capacity::FlashShape;
 use crate::config::raw::{self, Raw};
 use flashwatt_base::settings::{Checker, field};
 use flashwatt_base::units::Nanos;
+use flashwatt_ssd::cache::settings::Protection;
 use flashwatt_ssd::controller::policies;
 use flashwatt_ssd::drive::settings::{AfterFull, FoldWhen, SlcCache};
 use flashwatt_ssd::ftl;
@@ -17,6 +18,8 @@ const BLOCK_PLANES_MAX: u32 = 8;
 const SUSPENSIONS_MAX: u32 = 64;
 /// Choice: shorter than a program of a row, and longer than a host that writes takes for its next request.
 const PAD_AFTER_NS: Nanos = 1_000_000;
+/// Choice: chips need one row, or those of the strings beside it in the same layer, of which there are four to eight.
+const PASS_DISTANCE_MAX: u32 = 8;
 /// Choice: longer than pauses within a burst, and short for a host that is done.
 const IDLE_FOLD_START_NS: Nanos = 100_000_000;
 
@@ -24,7 +27,7 @@ const IDLE_FOLD_START_NS: Nanos = 100_000_000;
 pub(super) fn cells(c: &mut Checker, raw: &Raw, shape: &FlashShape) -> Option<Cells> {
     let table = &raw.device.cells;
     let Some(bits) = c.optional(field!(TABLE, table.bits), 1..=Cells::BITS_MAX) else {
-        for key in ["read_ns", "program_ns", "pad_after_ns", "stripe", "slc.read_ns", "slc.program_ns"].map(key_of) {
+        for key in OF_BITS {
             c.has_no_effect(key, "no device.cells.bits", "device.cells.bits, or no such key");
         }
         return None;
@@ -37,9 +40,13 @@ pub(super) fn cells(c: &mut Checker, raw: &Raw, shape: &FlashShape) -> Option<Ce
         let found = format!("{} pages, cells of {bits} bits", shape.pages_per_block);
         c.push(fault.found(found).expected(format!("a multiple of {bits} pages in a block of a plane")));
     }
+    let (passes, first_pass_ns, pass_distance) = two_passes(c, table, shape);
     Some(Cells {
         bits,
         read_ns: read_ns(c, table, bits),
+        passes,
+        first_pass_ns,
+        pass_distance,
         program_ns: c.required(field!(TABLE, table.program_ns), 1..=NS_MAX),
         pad_after_ns: c.number(field!(TABLE, table.pad_after_ns), PAD_AFTER_NS, 0..=NS_MAX),
         stripe: c.choice(field!(TABLE, table.stripe), RowStripe::Page),
@@ -47,16 +54,78 @@ pub(super) fn cells(c: &mut Checker, raw: &Raw, shape: &FlashShape) -> Option<Ce
     })
 }
 
-/// The full name of a key of the table.
-fn key_of(key: &'static str) -> &'static str {
-    match key {
-        "read_ns" => "device.cells.read_ns",
-        "program_ns" => "device.cells.program_ns",
-        "pad_after_ns" => "device.cells.pad_after_ns",
-        "slc.read_ns" => "device.cells.slc.read_ns",
-        "slc.program_ns" => "device.cells.slc.program_ns",
-        _ => "device.cells.stripe",
+/// The keys that have no effect without `device.cells.bits`.
+const OF_BITS: [&str; 9] = [
+    "device.cells.read_ns",
+    "device.cells.program_ns",
+    "device.cells.passes",
+    "device.cells.first_pass_ns",
+    "device.cells.pass_distance",
+    "device.cells.pad_after_ns",
+    "device.cells.stripe",
+    "device.cells.slc.read_ns",
+    "device.cells.slc.program_ns",
+];
+
+/// Rows behind a row that have their first pass before its second one: 0 with one pass. Its checks are those of [`two_passes`].
+pub(super) fn pass_distance(table: &raw::Cells) -> u32 {
+    match table.passes {
+        Some(2) if table.bits.is_some() => table.pass_distance.unwrap_or(1).clamp(1, PASS_DISTANCE_MAX),
+        _ => 0,
     }
+}
+
+/// The number of passes, the array time of the first of two, and [`pass_distance`].
+fn two_passes(c: &mut Checker, table: &raw::Cells, shape: &FlashShape) -> (u32, Nanos, u32) {
+    let passes = c.number(field!(TABLE, table.passes), 1, 1..=2);
+    let first_pass_ns = c.optional(field!(TABLE, table.first_pass_ns), 1..=NS_MAX);
+    let distance = c.number(field!(TABLE, table.pass_distance), 1, 1..=PASS_DISTANCE_MAX);
+    if passes == 1 {
+        for key in ["device.cells.first_pass_ns", "device.cells.pass_distance"] {
+            c.has_no_effect(key, "device.cells.passes = 1", "device.cells.passes = 2, or no such key");
+        }
+        return (1, 0, 0);
+    }
+    if table.first_pass_ns.is_none() {
+        let fault = c.fault("device.cells.first_pass_ns", "missing").found("device.cells.passes = 2, and no such key");
+        c.push(fault.expected("the array time of the first pass, in ns"));
+    }
+    if shape.bits == 1 {
+        let fault =
+            c.fault("device.cells.passes", "two passes of cells that hold one bit").found("device.cells.bits = 1");
+        c.push(fault.expected("device.cells.bits = 2, 3 or 4, or one pass"));
+    }
+    let rows = shape.pages_per_block / shape.row_pages;
+    if c.clean("device") && rows <= distance {
+        let fault =
+            c.fault("device.cells.pass_distance", "more rows than a block has behind its first one").found(distance);
+        c.push(fault.expected(format!("less than {rows}, the rows of a block")));
+    }
+    (passes, first_pass_ns.unwrap_or(1), distance)
+}
+
+/// Refuses what does not go with two passes.
+fn check_passes(c: &mut Checker, raw: &Raw, ftl: &ftl::Settings) {
+    const KEY: &str = "device.cells.passes";
+    let mut refuse = |is_there: bool, what: &str, found: &str, expected: &str| {
+        if is_there {
+            let fault = c.fault(KEY, what).found(found);
+            c.push(fault.expected(expected));
+        }
+    };
+    let layer = format!("ftl = {:?}", ftl.name());
+    refuse(
+        ftl.has_map_on_flash(),
+        "a layer with its map on flash has no rows of two passes yet",
+        &layer,
+        "ftl = \"page\", or one pass",
+    );
+    let again = "the second pass needs the data again, and a copy within a die does not keep it";
+    refuse(raw.device.nand.copyback == Some(true), again, "device.nand.copyback = true", "false, or one pass");
+    refuse(raw.slc_cache.on_die == Some(true), again, "slc_cache.on_die = true", "false, or one pass");
+    let has_capacitors = raw.write_buffer.protection == Some(Protection::Capacitors);
+    let dump = "what capacitors do for rows between their passes is not simulated";
+    refuse(has_capacitors, dump, "write_buffer.protection = \"capacitors\"", "a volatile write buffer, or one pass");
 }
 
 fn read_ns(c: &mut Checker, table: &raw::Cells, bits: u32) -> Vec<Nanos> {
@@ -266,7 +335,11 @@ fn slc_timing(c: &mut Checker, table: &raw::SlcTiming) -> Option<SlcTiming> {
 }
 
 /// Refuses what has no rows.
-pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, row_pages: u32, ftl: &ftl::Settings) {
+pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, shape: &FlashShape, ftl: &ftl::Settings) {
+    let row_pages = shape.row_pages;
+    if shape.pass_distance > 0 {
+        check_passes(c, raw, ftl);
+    }
     if !is_plain && !ftl.has_rows() {
         let key = c.culprit(&OF_ROWS);
         let fault =
@@ -307,7 +380,7 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, row_pages: 
         "device.timing.channel_switch_ns, one slot for the starts of all channels",
         "channel_switch_ns = 0",
     );
-    let has_journal = raw.write_buffer.protection == Some(flashwatt_ssd::cache::settings::Protection::Journal);
+    let has_journal = raw.write_buffer.protection == Some(Protection::Journal);
     refuse(has_journal, "write_buffer.protection = \"journal\"", "capacitors, or no protection");
     let controller = &raw.controller;
     let order = registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY);
@@ -323,14 +396,15 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, row_pages: 
 pub(super) fn check_buffer(c: &mut Checker, raw: &Raw, shape: &FlashShape, stripe: RowStripe) {
     let row_pages = shape.row_pages;
     let bytes = raw.write_buffer.bytes.unwrap_or(0);
-    let rows = if stripe == RowStripe::Page { shape.dies() } else { 2 };
+    let between_passes = shape.dies() * shape.pass_distance;
+    let rows = if stripe == RowStripe::Page { shape.dies() } else { 2 } + between_passes;
     let least = u64::from(rows) * u64::from(row_pages) * u64::from(shape.page_bytes);
     if row_pages > 1 && bytes > 0 && bytes < least && c.clean("device") {
         let fault = c.fault("write_buffer.bytes", "too small for the rows that dies have open").found(bytes);
         let what = format!("at least {least}: {rows} rows of {row_pages} pages");
         let fault = fault.expected(what);
         c.push(if stripe == RowStripe::Page {
-            fault.help("device.cells.stripe = \"row\" needs two rows")
+            fault.help(format!("device.cells.stripe = \"row\" needs {} rows", 2 + between_passes))
         } else {
             fault
         });

@@ -131,6 +131,7 @@ fn geometry(c: &mut Checker, raw: &Raw) -> FlashShape {
         planes: if block_planes == 1 { planes } else { 1 },
         pages_per_block: pages_per_block.saturating_mul(block_planes),
         row_pages: block_planes * bits,
+        pass_distance: cells::pass_distance(&device.cells),
         bits,
         page_bytes,
         map_unit_bytes: page_bytes,
@@ -210,7 +211,7 @@ fn dies(c: &mut Checker, raw: &Raw, geometry: &FlashShape, ftl: &ftl::Settings) 
     let bus = cells::bus(c, &raw.device.bus, block_planes, parts);
     let suspend = cells::suspend(c, &raw.device.suspend, ftl);
     let is_plain = geometry.row_pages == 1 && bus.is_plain() && suspend.is_none();
-    cells::check_rows(c, raw, is_plain, geometry.row_pages, ftl);
+    cells::check_rows(c, raw, is_plain, geometry, ftl);
     let stripe = cells.as_ref().map_or(RowStripe::Page, |cells| cells.stripe);
     cells::check_buffer(c, raw, geometry, stripe);
     Dies { block_planes, cells, bus, suspend }
@@ -278,7 +279,7 @@ fn timing(c: &mut Checker, raw: &raw::Timing, cells: Option<&Cells>) -> Timing {
         Some(ns) => ns,
         None => c.required(field, 1..=NS_MAX),
     };
-    let program_ns = array_ns(field!(TABLE, raw.program_ns), cells.map(|cells| cells.program_ns));
+    let program_ns = array_ns(field!(TABLE, raw.program_ns), cells.map(Cells::row_ns));
     let read_ns = array_ns(field!(TABLE, raw.read_ns), cells.map(|cells| cells.read_ns[0]));
     let program_upper_ns = c.optional(field!(TABLE, raw.program_upper_ns), program_ns..=NS_MAX);
     Timing {

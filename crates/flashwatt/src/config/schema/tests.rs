@@ -153,6 +153,9 @@ fn every_default_is_valid() {
         if key.key.starts_with("device.cells.") {
             sets.extend(CELLS.map(String::from));
         }
+        if key.key == "device.cells.pass_distance" {
+            sets.extend(["device.cells.passes=2", "device.cells.first_pass_ns=1"].map(String::from));
+        }
         if key.key.starts_with("slc_cache.") {
             let slc = ["device.cells.slc={ read_ns = 1, program_ns = 1 }", "slc_cache.static_bytes=64e6"];
             sets.extend(CELLS.into_iter().chain(slc).map(String::from));

@@ -87,7 +87,8 @@ impl Pages {
         let DieWrites { host, gc, leftover, .. } = &self.dies[die.idx()];
         let frontier = if self.separate_frontiers { gc } else { host };
         let room = frontier.left() + leftover.left() + free * self.geometry.units_per_block;
-        blocks.valid_units(victim) + self.geometry.row_pages * self.geometry.units_per_page <= room
+        let rows = 1 + self.geometry.pass_distance;
+        blocks.valid_units(victim) + rows * self.geometry.row_pages * self.geometry.units_per_page <= room
     }
 
     /// The same of a fold that no write waits for.
