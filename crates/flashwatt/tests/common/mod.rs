@@ -105,7 +105,7 @@ pub fn preset(name: &str, sets: &[&str]) -> Config {
 }
 
 /// Every preset.
-pub const PRESETS: [&str; 16] = [
+pub const PRESETS: [&str; 17] = [
     "energysim",
     "x25m",
     "limit",

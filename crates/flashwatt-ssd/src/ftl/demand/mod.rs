@@ -154,7 +154,7 @@ impl<O: EvictionOrder, K> Demand<O, K> {
         let victim = self.pages.copied(die, cx.blocks).filter(|_| !self.map.moved[die.idx()].is_empty());
         match victim {
             Some(victim) => self.rewrite_moved(die, victim, cx, plan),
-            None => self.pages.background_behind(plan.ops().len(), die, &mut self.map, cx, plan),
+            None => self.pages.background(die, &mut self.map, cx, plan),
         }
     }
 

@@ -473,19 +473,6 @@ impl Pages {
     /// Plans the next step of a die's collection: a copy or an erase. On a drive with rows it is the copies that fill a row.
     #[inline(always)]
     pub fn background<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
-        self.background_behind(0, die, owner, cx, plan);
-    }
-
-    /// The same in a plan that has this number of operations of other dies.
-    #[inline(always)]
-    pub fn background_behind<O: Owner>(
-        &mut self,
-        begun: usize,
-        die: DieId,
-        owner: &mut O,
-        cx: &mut Context,
-        plan: &mut Plan,
-    ) {
         match &self.dies[die.idx()].job {
             Some(job) if job.erasing => return,
             Some(_) => {}
@@ -496,7 +483,7 @@ impl Pages {
         }
         if self.geometry.row_pages > 1 {
             cold_path();
-            return self.step_by_row(begun, die, owner, cx, plan);
+            return self.step_by_row(die, owner, cx, plan);
         }
         self.step(die, owner, cx, plan);
     }
@@ -573,9 +560,10 @@ impl Pages {
 
     /// Plans copies up to the end of a row, or the erase of a victim without valid pages. The row must not wait for pages, since the erase
     /// waits for it: if the victim has too few, it takes pages of another block, and then pages without data. So it does with the rows behind
-    /// the last copies, without whose first passes there is no second one of these. The plan has `begun` operations of other dies.
+    /// the last copies, without whose first passes there is no second one of these.
     #[inline(never)]
-    fn step_by_row<O: Owner>(&mut self, begun: usize, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+    fn step_by_row<O: Owner>(&mut self, die: DieId, owner: &mut O, cx: &mut Context, plan: &mut Plan) {
+        let begun = plan.ops().len(); // steps of other dies, of an idle drive
         let fills = self.fills_row_behind(die, cx.blocks);
         loop {
             let planned = plan.ops().len();
