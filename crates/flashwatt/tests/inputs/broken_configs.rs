@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
         &["device.cells.first_pass_ns", "missing", "device.cells.passes = 2"],
     ),
     (
-        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 1\nfirst_pass_ns = 5\npass_distance = 2\n",
+        "[device.cells]\nbits = 2\nread_ns = [1, 1]\nprogram_ns = 1\npasses = 1\nfirst_pass_ns = 5\n",
         &["device.preset=limit"],
         &["my.toml:6:1: device.cells.first_pass_ns", "has no effect", "device.cells.passes = 2"],
     ),

@@ -572,7 +572,10 @@ impl Pages {
                 self.step(die, owner, cx, plan);
             } else if job.into.is_some() || !self.borrow_page(die, job.cause, owner, cx, plan) {
                 let geometry = self.geometry.clone();
-                self.frontier_of_job(die).pad_row(&geometry, plan);
+                let frontier = self.frontier_of_job(die);
+                if fills || !frontier.is_at_row(&geometry) {
+                    frontier.pad_row(&geometry, plan);
+                }
             }
             let is_stuck = plan.ops().len() == planned;
             let is_erased = self.dies[die.idx()].job.is_none_or(|job| job.erasing);
