@@ -197,7 +197,7 @@ fn run_and_check(config: &Config, requests: &[Request]) -> Vec<Done> {
         told < 400 // of at most 16,384 instants each
     });
     let (accounts, firmware, array) = ssd.into_parts();
-    assert!(matches!(outcome.end, End::Complete), "the run does not end");
+    assert!(matches!(outcome.end, End::Complete), "the run ends otherwise: {:?}", outcome.end);
     assert_eq!(outcome.completed.requests(), requests.len() as u64, "every request completes, and in the window");
     oracle.check(&firmware, &array);
     has_whole_rows(&array);

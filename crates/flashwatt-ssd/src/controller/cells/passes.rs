@@ -52,12 +52,18 @@ impl Rows {
 
     /// Whether passes of other rows come before the next pass of a row.
     pub fn waits_for_passes(&self, row: &Row) -> bool {
-        let behind = |back: u32| row.number().checked_sub(back).and_then(|number| self.numbered(row, number));
+        // A row without data has ended with its one pass: a row before it may still wait for its second one.
+        let is_due = |below: u32| {
+            let rows = self.of_die[row.at.die.idx()].iter().map(|&other| &self[other]);
+            rows.filter(|other| other.at.block == row.at.block && other.number() < below)
+                .any(|other| !other.has_begun_second())
+        };
         if row.is_between {
-            return !row.is_followed || behind(1).is_some_and(|before| !before.has_begun_second());
+            return !row.is_followed || is_due(row.number());
         }
-        let after_second = behind(self.pass_distance + 1).is_some_and(|before| !before.has_begun_second());
-        after_second || behind(1).is_some_and(|before| !before.has_begun_first())
+        let before = row.number().checked_sub(1).and_then(|number| self.numbered(row, number));
+        is_due(row.number().saturating_sub(self.pass_distance))
+            || before.is_some_and(|before| !before.has_begun_first())
     }
 
     /// The first pass of a row begins: with it those rows are followed that have waited for it.

@@ -22,7 +22,7 @@ use std::ops::{Index, IndexMut};
 use super::dies::{ArrayWork, Shared};
 use super::suspend::Stage;
 use super::{Cells, Moving};
-use crate::controller::op::{NewOp, Role, Until};
+use crate::controller::op::{NewOp, OpQueue, Role, Until};
 use crate::controller::queues::ways;
 use crate::controller::{Controller, EndOfOp, MeteredFlash, UnderWay};
 use crate::energy::die_state::OpStates;
@@ -651,6 +651,11 @@ impl Controller {
         let Some(cells) = &mut self.cells else { return };
         cells.rows.are_new_deadlines = false;
         let (rows, pad_after_ns, ends) = (&mut cells.rows, cells.rules.pad_after_ns, cells.leaves_lazy);
+        let dies = &self.dies;
+        let goes_on = |die: DieId| {
+            let die = &dies[die.idx()];
+            die.background > 0 || die.ready & OpQueue::OF_BACKGROUND != 0
+        };
         let holds_data = |row: &Row| row.members().any(|id| self.ops[id].cause != Cause::Pad);
         let has_erase = |die| array.waiting_erases().any(|block| self.geometry.die_of_block(block) == die);
         let is_of_host = |row: &Row| row.members().any(|id| self.ops[id].cause == Cause::Host);
@@ -671,8 +676,10 @@ impl Controller {
                 rows.look_again(row, until);
             } else if !rows.of_die[die.idx()].iter().any(|&other| rows.can_end(&rows[other])) {
                 let of = &rows[row];
-                if of.is_open() || is_of_host(of) || holds_data(of) && (ends || has_erase(die)) {
+                if of.is_open() || is_of_host(of) || holds_data(of) && (has_erase(die) || ends && !goes_on(die)) {
                     into.push((of.at.block, rows.end_of_wait(of)));
+                } else if ends && holds_data(of) {
+                    rows.look_again(row, now.saturating_add(pad_after_ns.max(PASS_AGAIN_NS))); // a collection brings the rows behind
                 } // else nobody waits for the second pass of copies
             } // else its time begins when its die has programmed the other row
         }
