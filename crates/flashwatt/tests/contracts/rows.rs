@@ -216,12 +216,14 @@ fn check_rows(config: &Config, ops: &[Done]) {
     programs.sort_by_key(|done| (row_of(done), done.op.at.page));
     for row in programs.chunk_by(|one, other| row_of(one) == row_of(other)) {
         let (size, native) = (row.len() as u32, device.row_pages());
-        let Some(cells) = &device.cells else { unreachable!("rows of cells") };
         let is_blank = row.iter().all(|done| done.op.cause == Cause::Pad);
         let least = match slc {
             Some(slc) if size == native / 3 => slc.program_ns,
-            _ if cells.passes == 2 && is_blank => cells.first_pass_ns,
-            _ => cells.program_ns,
+            _ => match &device.cells {
+                Some(cells) if cells.passes == 2 && is_blank => cells.first_pass_ns,
+                Some(cells) => cells.program_ns,
+                None => device.timing.program_ns,
+            },
         };
         assert!(size == native || slc.is_some_and(|slc| slc.program_ns == least), "a part of a row: {:?}", row[0].op);
         assert!(row[0].op.at.page.is_multiple_of(size), "pages of two rows: {:?}", row[0].op);
