@@ -11,7 +11,8 @@ use crate::energy::ledger::OpTimes;
 use crate::energy::{DieState, ExtraState};
 use crate::firmware::Firmware;
 use crate::nand::Array;
-use crate::observe::probe::Probe;
+use crate::observe::probe::{CellFacts, Probe};
+use crate::operation::OpClass;
 use flashwatt_base::units::{DieId, Nanos, OpId};
 
 /// What the array of a die does.
@@ -82,6 +83,15 @@ pub(super) struct Shared<'a> {
     pub earlier_moves: &'a [(Nanos, Nanos)],
 }
 
+impl<'a> Shared<'a> {
+    /// The same for the log, of an operation of this class.
+    pub fn facts(self, class: OpClass) -> CellFacts<'a> {
+        let Shared { in_end, pages, planes, suspensions, earlier_moves } = self;
+        let (page, mode) = (class.page, class.mode);
+        CellFacts { in_end, row_pages: pages, planes, page, mode, suspensions, earlier_moves }
+    }
+}
+
 impl Times {
     /// The phases of a read whose data moves out from `out_start` to `end`.
     pub fn whole(self, out_start: Nanos, end: Nanos) -> OpTimes {
@@ -127,15 +137,8 @@ impl Controller {
         let moving = self.cells().moving[channel.idx()].filter(|moving| moving.die() == die);
         let of = &self.cells().dies[die.idx()];
         let (works, has_out, is_suspended) = (of.work != ArrayWork::None, of.out.head.is_some(), of.is_suspended());
-        let (moves_in, moves_out) = match moving {
-            Some(Moving::In(..)) => (true, false),
-            Some(Moving::Out(..)) => (false, true),
-            None => (false, false),
-        };
-        if works {
-            let beside = moving.map(|_| if moves_in { ExtraState::ProgramBus } else { ExtraState::ReadBus });
-            self.set_beside(die, now, beside, flash);
-        } else {
+        let does_nothing = !works && !has_out && moving.is_none();
+        if !works {
             let state = match moving {
                 Some(Moving::Out(..)) => DieState::ReadBus,
                 Some(Moving::In(..)) => DieState::ProgramBus,
@@ -144,12 +147,15 @@ impl Controller {
                 None => DieState::Idle,
             };
             self.set_state(die, now, state, flash);
-            self.set_beside(die, now, None, flash);
         }
+        let beside = moving.filter(|_| works).map(|moving| match moving {
+            Moving::Out(..) => ExtraState::ReadBus,
+            Moving::In(..) => ExtraState::ProgramBus,
+        });
+        self.set_beside(die, now, beside, flash);
         let Cells { rules, dies, watched, paused, .. } = self.cells_mut();
         let of = &dies[die.idx()];
-        let does_nothing = !(works | has_out | moves_in | moves_out);
-        let reads_beside = rules.bus.cache_read && !works && has_out && !moves_in;
+        let reads_beside = rules.bus.cache_read && !works && has_out && !matches!(moving, Some(Moving::In(..)));
         let programs = matches!(of.work, ArrayWork::Row(_)) && of.pause.stage != Stage::WindsDown;
         let loads_beside = rules.bus.cache_program && programs && moving.is_none();
         let set = |of: &mut u64, is_set: bool| *of = *of & !(1 << way) | u64::from(is_set) << way;

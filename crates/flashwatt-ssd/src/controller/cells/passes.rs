@@ -12,12 +12,13 @@
 //! rows behind them. So rows of copies are not padded unless an erase waits for them, or the run comes to its end.
 
 use super::Cells;
+use super::dies::Shared;
 use super::rows::{NEVER, Row, RowId, Rows};
-use super::suspend::Stage;
+use crate::controller::op::OpTable;
 use crate::controller::{Controller, MeteredFlash};
 use crate::energy::ledger::OpTimes;
 use crate::nand::FlashAddress;
-use crate::observe::probe::{CellFacts, OpRecord, Probe};
+use crate::observe::probe::{OpRecord, Probe};
 use crate::operation::{Cause, CellMode};
 use flashwatt_base::units::{DieId, Nanos, OpId, RequestId};
 
@@ -25,6 +26,11 @@ impl Row {
     /// The number of the row in its block.
     fn number(&self) -> u32 {
         self.at.page / self.size
+    }
+
+    /// Whether it holds data, and not padding alone.
+    pub fn holds_data(&self, ops: &OpTable) -> bool {
+        self.members().any(|id| ops[id].cause != Cause::Pad)
     }
 
     /// Whether its first pass has begun.
@@ -44,26 +50,21 @@ impl Rows {
         self.pass_distance > 0 && row.mode == CellMode::Native
     }
 
-    /// The row of a block with this number, if it is under way.
-    fn numbered(&self, like: &Row, number: u32) -> Option<&Row> {
-        let rows = self.of_die[like.at.die.idx()].iter().map(|&row| &self[row]);
-        rows.into_iter().find(|row| row.at.block == like.at.block && row.number() == number)
+    /// The rows of the block of this one that are under way.
+    fn of_block(&self, like: &Row) -> impl Iterator<Item = &Row> {
+        let (die, block) = (like.at.die, like.at.block);
+        self.of_die[die.idx()].iter().map(|&row| &self[row]).filter(move |row| row.at.block == block)
     }
 
     /// Whether passes of other rows come before the next pass of a row.
     pub fn waits_for_passes(&self, row: &Row) -> bool {
         // A row without data has ended with its one pass: a row before it may still wait for its second one.
-        let is_due = |below: u32| {
-            let rows = self.of_die[row.at.die.idx()].iter().map(|&other| &self[other]);
-            rows.filter(|other| other.at.block == row.at.block && other.number() < below)
-                .any(|other| !other.has_begun_second())
-        };
+        let is_due = |below| self.of_block(row).any(|other| other.number() < below && !other.has_begun_second());
         if row.is_between {
             return !row.is_followed || is_due(row.number());
         }
-        let before = row.number().checked_sub(1).and_then(|number| self.numbered(row, number));
         is_due(row.number().saturating_sub(self.pass_distance))
-            || before.is_some_and(|before| !before.has_begun_first())
+            || self.of_block(row).any(|other| other.number() + 1 == row.number() && !other.has_begun_first())
     }
 
     /// The first pass of a row begins: with it those rows are followed that have waited for it.
@@ -72,8 +73,8 @@ impl Rows {
         for at in 0..self.of_die[begun.at.die.idx()].len() {
             let id = self.of_die[begun.at.die.idx()][at];
             let row = &mut self[id];
-            let is_behind = row.number() + distance <= number || begun.is_last;
-            row.is_followed |= row.at.block == begun.at.block && is_behind;
+            let is_last_needed = row.number() + distance <= number || begun.is_last;
+            row.is_followed |= row.at.block == begun.at.block && is_last_needed;
         }
     }
 
@@ -85,9 +86,7 @@ impl Rows {
 
     /// The page of its block up to which pages are planned.
     pub fn planned_end(&self, like: &Row) -> u32 {
-        let rows = self.of_die[like.at.die.idx()].iter().map(|&row| &self[row]);
-        let ends = rows.filter(|row| row.at.block == like.at.block).map(|row| row.at.page + row.planned_pages());
-        ends.max().unwrap_or(0)
+        self.of_block(like).map(|row| row.at.page + row.planned_pages()).max().unwrap_or(0)
     }
 
     /// A page of a block is planned: rows of the block that wait for pages wait anew.
@@ -124,14 +123,9 @@ impl Controller {
         }
     }
 
-    /// Whether a row holds data.
-    pub(super) fn holds_data(&self, row: &Row) -> bool {
-        row.members().any(|id| self.ops[id].cause != Cause::Pad)
-    }
-
     /// Whether a row that the array has programmed is to have a second pass.
     pub(super) fn has_second_pass(&self, row: &Row) -> bool {
-        self.cells().rows.has_two_passes(row) && !row.is_between && self.holds_data(row)
+        self.cells().rows.has_two_passes(row) && !row.is_between && row.holds_data(&self.ops)
     }
 
     /// The first of two passes of a row has ended.
@@ -139,19 +133,15 @@ impl Controller {
         let of = self.cells().rows[row];
         let die = of.at.die;
         flash.array.end_first_pass(of.at);
-        let array = &mut self.cells_mut().dies[die.idx()];
-        let array_start = array.array_start;
-        array.pause.stage = Stage::Bound;
-        let suspensions = std::mem::take(&mut array.pause.stretches);
+        let (array_start, suspensions) = self.cells_mut().dies[die.idx()].end_of_work();
         for (page, id) in of.members().enumerate() {
             let (start, in_end) = of.moved[page];
             let times = &OpTimes { start, array_start, array_end: now, out_start: now, end: now };
             let earlier_moves = &self.cells_mut().rows.take_earlier_moves(id)[..];
             let (op, planes) = (self.ops[id].facts(), self.geometry.planes);
-            let class = flash.array.class(op.at, op.kind);
-            let (page, mode, suspensions) = (class.page, class.mode, &suspensions[..]);
-            let cells = CellFacts { in_end, row_pages: of.size, planes, page, mode, suspensions, earlier_moves };
-            flash.accounts.probe.first_pass_ended(&OpRecord { op, times, cells: Some(cells) });
+            let shared = Shared { in_end, pages: of.size, planes, suspensions: &suspensions, earlier_moves };
+            let cells = Some(shared.facts(flash.array.class(op.at, op.kind)));
+            flash.accounts.probe.first_pass_ended(&OpRecord { op, times, cells });
             if let Some(of_step) = self.ops[id].request.as_background() {
                 self.ops[id].request = RequestId::PAD; // its step has ended
                 self.background_ended(of_step);

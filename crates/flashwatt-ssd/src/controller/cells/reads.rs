@@ -9,7 +9,6 @@
 
 use super::Moving;
 use super::dies::{ArrayWork, Shared, Times};
-use super::suspend::Stage;
 use crate::controller::dispatch::{BYPASS_MAX, referee};
 use crate::controller::op::{OpQueue, Role};
 use crate::controller::queues::{OpList, ways};
@@ -19,7 +18,7 @@ use crate::energy::ledger::OpTimes;
 use crate::firmware::Firmware;
 use crate::nand::settings::{JointReads, ReadTransfer};
 use crate::nand::{Array, FlashAddress};
-use crate::observe::probe::{CellFacts, OpRecord, Probe};
+use crate::observe::probe::{OpRecord, Probe};
 use crate::operation::{OpClass, OpKind};
 use flashwatt_base::units::{ChannelId, DieId, Nanos, OpId};
 use flashwatt_core::connector::{Agenda, EventKind};
@@ -279,9 +278,8 @@ impl Controller {
         let die = self.ops[id].at.die;
         let planes = self.geometry.planes;
         let of = &mut self.cells_mut().dies[die.idx()];
-        let (start, array_start) = (of.started, of.array_start);
-        of.pause.stage = Stage::Bound;
-        let suspensions = std::mem::take(&mut of.pause.stretches);
+        let start = of.started;
+        let (array_start, suspensions) = of.end_of_work();
         let times = OpTimes { start, array_start, array_end: now, out_start: now, end: now };
         let shared = Shared { in_end: array_start, pages: 1, planes, suspensions: &suspensions, earlier_moves: &[] };
         self.finish(id, &times, shared, firmware, flash);
@@ -299,10 +297,7 @@ impl Controller {
         let op = &self.ops[id];
         let class = flash.array.class(op.at, op.kind);
         flash.accounts.count(class, op.cause, 1);
-        let Shared { in_end, pages, planes, suspensions, earlier_moves } = shared;
-        let (page, mode) = (class.page, class.mode);
-        let cells = Some(CellFacts { in_end, row_pages: pages, planes, page, mode, suspensions, earlier_moves });
-        flash.accounts.probe.op_ended(&OpRecord { op: op.facts(), times, cells });
+        flash.accounts.probe.op_ended(&OpRecord { op: op.facts(), times, cells: Some(shared.facts(class)) });
         self.end_on_cells(id, times.end, firmware, flash);
     }
 

@@ -20,7 +20,6 @@ use std::hint::cold_path;
 use std::ops::{Index, IndexMut};
 
 use super::dies::{ArrayWork, Shared};
-use super::suspend::Stage;
 use super::{Cells, Moving};
 use crate::controller::op::{NewOp, OpQueue, Role, Until};
 use crate::controller::queues::ways;
@@ -38,7 +37,8 @@ use flashwatt_core::connector::Agenda;
 /// The largest number of pages of a row.
 pub(crate) const ROW_PAGES_MAX: usize = 32;
 
-/// Choice: rows between two passes wait for as long as a collection takes, and need not be asked about at each ns of it.
+/// The shortest time after which a row between two passes is looked at again, if it could not be padded. Choice: short beside the collection
+/// that such a row waits for.
 const PASS_AGAIN_NS: Nanos = 100_000;
 
 /// A time that does not come.
@@ -330,8 +330,7 @@ impl Controller {
         });
         self.ops[op].role = Role::Row;
         let rows = &mut self.cells_mut().rows;
-        let has_two_passes = rows.pass_distance > 0 && !array.is_slc(at.block);
-        let before = if has_two_passes { RowId::NONE } else { rows.last_of_block(at) };
+        let before = if array.has_two_passes(at.block) { RowId::NONE } else { rows.last_of_block(at) };
         let row = rows.add(Row {
             op,
             at: first,
@@ -563,18 +562,28 @@ impl Controller {
         let die = of.at.die;
         if self.has_second_pass(&of) {
             self.first_pass_has_ended(row, now, flash);
-            self.rows_wait_anew(die, now);
-            self.refresh_rows(die);
-            return self.begin_next_row(agenda, die, flash);
+        } else {
+            self.last_pass_has_ended(row, now, firmware, flash);
         }
+        self.rows_wait_anew(die, now);
+        self.refresh_rows(die);
+        self.begin_next_row(agenda, die, flash);
+    }
+
+    /// The only pass of a row has ended, or the second one: its members have ended.
+    fn last_pass_has_ended<P: Probe>(
+        &mut self,
+        row: RowId,
+        now: Nanos,
+        firmware: &mut Firmware,
+        flash: &mut MeteredFlash<P>,
+    ) {
         while let Some(id) = self.cells_mut().in_memory.pop() {
             self.read_in_memory(id, firmware, flash); // of this instant, and perhaps of this row
         }
-        flash.array.end_row(of.at, self.holds_data(&of));
-        let array = &mut self.cells_mut().dies[die.idx()];
-        let array_start = array.array_start;
-        array.pause.stage = Stage::Bound;
-        let suspensions = std::mem::take(&mut array.pause.stretches);
+        let of = self.cells().rows[row];
+        flash.array.end_row(of.at, of.holds_data(&self.ops));
+        let (array_start, suspensions) = self.cells_mut().dies[of.at.die.idx()].end_of_work();
         for (page, id) in of.members().enumerate() {
             let (start, moved_in) = of.moved[page];
             let times = OpTimes { start, array_start, array_end: now, out_start: now, end: now };
@@ -586,9 +595,6 @@ impl Controller {
         }
         self.ops.remove(of.op);
         self.cells_mut().rows.remove(row);
-        self.rows_wait_anew(die, now);
-        self.refresh_rows(die);
-        self.begin_next_row(agenda, die, flash);
     }
 
     /// A die has programmed a row: the time begins anew after which its rows have waited for long enough.
@@ -656,7 +662,7 @@ impl Controller {
             let die = &dies[die.idx()];
             die.background > 0 || die.ready & OpQueue::OF_BACKGROUND != 0
         };
-        let holds_data = |row: &Row| row.members().any(|id| self.ops[id].cause != Cause::Pad);
+        let holds_data = |row: &Row| row.holds_data(&self.ops);
         let has_erase = |die| array.waiting_erases().any(|block| self.geometry.die_of_block(block) == die);
         let is_of_host = |row: &Row| row.members().any(|id| self.ops[id].cause == Cause::Host);
         while let Some(&Reverse((at, row))) = rows.deadlines.peek() {

@@ -93,6 +93,13 @@ impl CellDie {
         self.work == ArrayWork::None && !self.is_suspended()
     }
 
+    /// The array has ended a program or an erase: nothing can be suspended any more. Returns when the array began with it, and when it was
+    /// suspended.
+    pub fn end_of_work(&mut self) -> (Nanos, Vec<(Nanos, Nanos)>) {
+        self.pause.stage = Stage::Bound;
+        (self.array_start, std::mem::take(&mut self.pause.stretches))
+    }
+
     /// Whether reads can suspend what the array does, or have suspended it.
     pub fn is_watched(&self, rules: &Suspend) -> bool {
         match self.pause.stage {
