@@ -10,7 +10,6 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::Ssd;
-use super::requests::Active;
 use crate::nand::settings::FirmwareTime;
 use crate::observe::probe::Probe;
 use flashwatt_base::units::{Nanos, RequestId};
@@ -96,8 +95,8 @@ impl<P: Probe> Ssd<P> {
 
     /// Plans all of a request.
     pub(super) fn plan_now(&mut self, id: RequestId, cx: &mut Cx) {
-        let Active { request, .. } = &self.requests[id.idx()];
-        let (kind, extent) = (request.kind, self.geometry.extent(request));
+        let active = &self.requests[id.idx()];
+        let (kind, extent) = (active.request.kind, active.extent(&self.geometry));
         self.plan(id, kind, &extent, cx);
     }
 }

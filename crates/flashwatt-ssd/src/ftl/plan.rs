@@ -195,11 +195,25 @@ pub enum MapEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostLines {
     /// Lines that the drive reads.
-    pub read: u32,
+    pub read: Lines,
     /// Lines that the drive writes.
-    pub written: u32,
-    /// The line that was read last and the one that was written last, plus 1; 0 for none.
-    last: [u32; 2],
+    pub written: Lines,
+}
+
+/// Lines that move one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lines {
+    /// Their number.
+    pub count: u32,
+    /// The line that moved last, plus 1; 0 for none.
+    last: u32,
+}
+
+impl Lines {
+    /// An entry of a line moves: the line does too, unless it was the last one to move.
+    fn add(&mut self, line: u32) {
+        self.count += u32::from(std::mem::replace(&mut self.last, line + 1) != line + 1);
+    }
 }
 
 /// Counts for the report that come with a plan.
@@ -274,27 +288,18 @@ impl Plan {
     /// Counts that the drive reads the entry of a page from the table of cached entries, if that lies in the host's memory.
     #[inline(always)]
     pub fn reads_entry(&mut self, lpn: Lpn) {
-        if self.entries_per_line > 0 {
+        if let Some(line) = lpn.0.checked_div(self.entries_per_line) {
             cold_path();
-            self.move_line(0, lpn);
+            self.notes().host_lines.read.add(line);
         }
     }
 
     /// Counts that the drive writes the entry of a page to the table of cached entries, if that lies in the host's memory.
     #[inline(always)]
     pub fn writes_entry(&mut self, lpn: Lpn) {
-        if self.entries_per_line > 0 {
+        if let Some(line) = lpn.0.checked_div(self.entries_per_line) {
             cold_path();
-            self.move_line(1, lpn);
-        }
-    }
-
-    #[inline(never)]
-    fn move_line(&mut self, direction: usize, lpn: Lpn) {
-        let line = lpn.0 / self.entries_per_line + 1;
-        let lines = &mut self.notes().host_lines;
-        if std::mem::replace(&mut lines.last[direction], line) != line {
-            *(if direction == 0 { &mut lines.read } else { &mut lines.written }) += 1;
+            self.notes().host_lines.written.add(line);
         }
     }
 

@@ -409,7 +409,7 @@ impl<P: Probe> SsdAccounts<P> {
     /// Books lines of the host's memory that a plan moves.
     #[inline(never)]
     fn move_lines(&mut self, now: Nanos, lines: HostLines) {
-        for (direction, lines) in [lines.read, lines.written].into_iter().map(u64::from).enumerate() {
+        for (direction, lines) in [lines.read, lines.written].into_iter().map(|of| u64::from(of.count)).enumerate() {
             if lines == 0 {
                 continue;
             }
