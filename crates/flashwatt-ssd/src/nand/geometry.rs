@@ -217,6 +217,11 @@ impl Geometry {
         self.pages_per_block / self.bits
     }
 
+    /// Map units of a row, and of the rows behind it that its second pass needs.
+    pub fn units_to_end_a_row(&self) -> u32 {
+        (1 + self.pass_distance) * self.row_pages * self.units_per_page
+    }
+
     /// The number of pages, rounded up to whole rows.
     pub fn whole_rows(&self, pages: u32) -> u32 {
         pages.div_ceil(self.row_pages) * self.row_pages

@@ -104,14 +104,17 @@ impl Frontier {
 
     /// Whether the next page is the first of a row of this number of pages.
     fn is_at_row_of(self, geometry: &Geometry, row_pages: u32) -> bool {
-        let page = self.next / geometry.units_per_page % geometry.pages_per_block; // blocks hold whole pages
-        self.is_full() || page.is_multiple_of(row_pages)
+        self.is_full() || self.page(geometry).is_multiple_of(row_pages)
+    }
+
+    /// The number of the next page in its block.
+    fn page(self, geometry: &Geometry) -> u32 {
+        self.next / geometry.units_per_page % geometry.pages_per_block // blocks hold whole pages
     }
 
     /// Map units from the next one up to this page of the block.
     pub fn units_to(self, geometry: &Geometry, end: u32) -> u32 {
-        let page = self.next / geometry.units_per_page % geometry.pages_per_block;
-        let pages = if self.is_full() { 0 } else { end.saturating_sub(page) };
+        let pages = if self.is_full() { 0 } else { end.saturating_sub(self.page(geometry)) };
         pages * geometry.units_per_page
     }
 
@@ -124,8 +127,7 @@ impl Frontier {
 
     /// Skips the rest of a row, or a whole one, with pages that hold nothing.
     pub fn pad_row(&mut self, geometry: &Geometry, plan: &mut Plan) {
-        let page = self.next / geometry.units_per_page % geometry.pages_per_block;
-        self.pad_to(geometry, geometry.whole_rows(page + 1), plan);
+        self.pad_to(geometry, geometry.whole_rows(self.page(geometry) + 1), plan);
     }
 
     /// The next address; advances by `units` map units.

@@ -530,8 +530,7 @@ impl Pages {
     /// be they in the victim or in blocks that lend it pages.
     #[inline(always)]
     fn gains_a_row(&self, victim: BlockId, view: &BlockView) -> bool {
-        let rows = 1 + self.geometry.pass_distance;
-        let row_units = rows * self.geometry.row_pages * self.geometry.units_per_page;
+        let row_units = self.geometry.units_to_end_a_row();
         let gains = self.geometry.row_pages == 1 || view.invalid(victim) >= row_units;
         gains || {
             cold_path();

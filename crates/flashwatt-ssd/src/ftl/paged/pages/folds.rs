@@ -87,8 +87,7 @@ impl Pages {
         let DieWrites { host, gc, leftover, .. } = &self.dies[die.idx()];
         let frontier = if self.separate_frontiers { gc } else { host };
         let room = frontier.left() + leftover.left() + free * self.geometry.units_per_block;
-        let rows = 1 + self.geometry.pass_distance;
-        blocks.valid_units(victim) + rows * self.geometry.row_pages * self.geometry.units_per_page <= room
+        blocks.valid_units(victim) + self.geometry.units_to_end_a_row() <= room
     }
 
     /// The same of a fold that no write waits for.
