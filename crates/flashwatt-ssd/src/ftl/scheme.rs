@@ -137,8 +137,8 @@ pub struct DriveSize {
 
 impl DriveSize {
     /// Pages that padded rows may take: at most one row less a page in each block, and the rows behind it that its second pass needs.
-    /// Collection copies whole rows, and gains nothing until there are so many pages without data. With two passes a cut tears as many rows of
-    /// each block that is written to: a block of each die is there for these.
+    /// Collection copies whole rows, and gains nothing until this number of pages hold no data. With two passes a power cut tears the row that
+    /// is being programmed and those between their passes, in each block that is written to. One more block of each die replaces them.
     pub fn padded_pages(&self) -> u128 {
         let torn = if self.pass_distance > 0 { self.pages_per_block } else { 0 };
         self.dies * (self.die_blocks * (self.row_pages * (1 + self.pass_distance) - 1) + torn)
