@@ -31,12 +31,17 @@ def union(intervals):
     return sum(end - start for start, end in merged(intervals))
 
 
+def ending_after(stretches, at):
+    """Those of stretches in order that end after a time."""
+    first = bisect.bisect_right(stretches, at, key=lambda stretch: stretch[1])
+    return (stretches[i] for i in range(first, len(stretches)))
+
+
 def overlap(operations, intervals):
     """Total length of the parts of operations within the union of intervals."""
-    stretches = merged(intervals)
-    ends, sum_of = [end for _, end in stretches], 0
+    stretches, sum_of = merged(intervals), 0
     for first, last in operations:
-        for start, end in stretches[bisect.bisect_right(ends, first) :]:
+        for start, end in ending_after(stretches, first):
             if start >= last:
                 break
             sum_of += min(last, end) - max(first, start)
@@ -45,9 +50,9 @@ def overlap(operations, intervals):
 
 def without(intervals, others):
     """The parts of stretches in order that lie in none of the others, which are stretches in order, too."""
-    parts, ends = [], [end for _, end in others]
+    parts = []
     for first, last in intervals:
-        for start, end in others[bisect.bisect_right(ends, first) :]:
+        for start, end in ending_after(others, first):
             if start >= last:
                 break
             parts.append((first, start))
@@ -128,9 +133,11 @@ class Die:
             begins.setdefault(first, causes)
         # A suspended operation waits while no read is under way, else the read whose data moves next.
         at_work = merged(works + [[first, last] for _, first, last in self.buses])
-        waits = without(merged(self.lines), at_work)
+        waits, reads = without(merged(self.lines), at_work), merged(self.reads)
         for work, causes in self.arrays.items():
-            stretches = without(merged(self.suspended[work]), merged(self.reads))
+            if not self.suspended[work]:
+                continue
+            stretches = without(merged(self.suspended[work]), reads)
             rest = without(waits, stretches)
             yield from (("wait", causes, *part, 1) for part in without(waits, rest))
             waits = rest
