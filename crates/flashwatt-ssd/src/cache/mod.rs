@@ -1,5 +1,6 @@
 //! The drive's write buffer.
 
+mod newest;
 pub mod settings;
 pub mod write_buffer;
 

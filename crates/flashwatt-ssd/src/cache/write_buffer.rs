@@ -9,10 +9,7 @@
 //! line. A line is in the order of arrival, but *urgent* entries, which a FUA write waits for, leave first. The buffer
 //! has no clock and no flash: the caller decides when entries leave, and reports the ends of their programs.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
-use flashwatt_base::hash::NumberHasher;
+use super::newest::Newest;
 use flashwatt_base::list::{Links, List};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{EntryId, Lpn, RequestId};
@@ -30,9 +27,7 @@ pub struct WriteBuffer {
     entries: FlatTable<BufferEntry>,
     links: Vec<Links>,
     free: Vec<EntryId>,
-    /// The newest entry of each logical unit that has one. A hash table, because its size follows the buffer, not the
-    /// drive.
-    newest: HashMap<Lpn, EntryId, BuildHasherDefault<NumberHasher>>,
+    newest: Newest,
     logical_units: u32,
     lines: Vec<DirtyList>,
     /// Number of dirty entries in all lines: those that are not urgent, and those that are.
@@ -129,11 +124,10 @@ pub struct NewestEntry {
 }
 
 impl WriteBuffer {
-    /// Memory of a full buffer of `capacity` units, in bytes. Vectors and hash tables count twice, because they may be
+    /// Memory of a full buffer of `capacity` units, in bytes. Tables count twice, because they may be
     /// twice as large as their content.
     pub fn memory_bytes(capacity: u64) -> u64 {
-        let hashed = size_of::<(Lpn, EntryId)>() + 1;
-        let entry = size_of::<BufferEntry>() + size_of::<Links>() + size_of::<EntryId>() + hashed;
+        let entry = size_of::<BufferEntry>() + size_of::<Links>() + size_of::<EntryId>() + Newest::ENTRY_BYTES;
         capacity * 2 * entry as u64
     }
 
@@ -145,7 +139,7 @@ impl WriteBuffer {
             entries: Vec::new().into(),
             links: Vec::new(),
             free: Vec::new(),
-            newest: HashMap::default(),
+            newest: Newest::new(),
             logical_units,
             lines: vec![DirtyList::default(); lines as usize],
             dirty: [0; 2],
@@ -193,25 +187,29 @@ impl WriteBuffer {
 
     /// Writes `bytes` of a unit, whose entries wait in `line`, for a request of `request_pages` map units. Returns
     /// `None`, and changes nothing, if the write needs a new entry and the buffer is full.
+    #[inline]
     pub fn put(&mut self, lpn: Lpn, bytes: &Bytes, request_pages: u32, line: u32) -> Option<Put> {
-        let held = self.parts.within(bytes);
-        let mut inherited = 0;
-        if let Some(entry) = self.newest(lpn) {
+        let mut held = self.parts.within(bytes);
+        if let Some(entry) = self.newest.get(lpn) {
             let there = &mut self.entries[entry.idx()];
             if there.state != EntryState::UnderWay {
                 there.held |= held;
                 there.request_pages = there.request_pages.max(request_pages);
                 return Some(Put { entry, coalesced: true });
             }
-            inherited = there.held;
+            held |= there.held;
+            if self.occupied() == self.capacity {
+                return None;
+            }
+            self.newest.remove(entry);
         }
-        let entry = self.add(lpn, held | inherited, request_pages, line)?;
+        let entry = self.add(lpn, held, request_pages, line)?;
         Some(Put { entry, coalesced: false })
     }
 
     /// The newest content of each unit that has any, in the order of addresses.
     pub fn kept(&self) -> Vec<NewestEntry> {
-        let of = |(&lpn, &entry): (&Lpn, &EntryId)| {
+        let of = |(lpn, entry): (Lpn, EntryId)| {
             let BufferEntry { held, request_pages, .. } = self.entries[entry.idx()];
             NewestEntry { entry, lpn, held, request_pages }
         };
@@ -236,7 +234,7 @@ impl WriteBuffer {
     /// The newest entry of a unit if it holds all of `bytes`.
     pub fn holding(&self, lpn: Lpn, bytes: &Bytes) -> Option<EntryId> {
         let wanted = self.parts.touched(bytes);
-        self.newest(lpn).filter(|entry| self.entries[entry.idx()].held & wanted == wanted)
+        self.newest.get(lpn).filter(|entry| self.entries[entry.idx()].held & wanted == wanted)
     }
 
     /// Makes a request wait for the program of an entry.
@@ -286,7 +284,7 @@ impl WriteBuffer {
         let from = self.entries[first as usize].lpn.0 / pages * pages;
         for lpn in (from..self.logical_units.min(from + pages)).map(Lpn) {
             let is_dirty = |entry: &EntryId| self.entries[entry.idx()].state != EntryState::UnderWay;
-            if let Some(entry) = self.newest(lpn).filter(is_dirty) {
+            if let Some(entry) = self.newest.get(lpn).filter(is_dirty) {
                 self.pick(entry, picked);
             }
         }
@@ -301,14 +299,14 @@ impl WriteBuffer {
         let BufferEntry { lpn, request_pages, .. } = self.entries[first as usize];
         let most = most.max(request_pages);
         let leaves = |lpn: &Lpn| {
-            let newest = self.newest(*lpn).map(|entry| &self.entries[entry.idx()]);
+            let newest = self.newest.get(*lpn).map(|entry| &self.entries[entry.idx()]);
             newest.is_some_and(|entry| entry.state != EntryState::UnderWay && may_leave(entry.line))
         };
         let before = (0..lpn.0).rev().map(Lpn).take_while(leaves).take(most as usize - 1).count() as u32;
         let behind = (lpn.0 + 1..self.logical_units).map(Lpn).take_while(leaves);
         let behind = behind.take((most - 1 - before) as usize).count() as u32;
         for lpn in (lpn.0 - before..=lpn.0 + behind).map(Lpn) {
-            if let Some(entry) = self.newest(lpn) {
+            if let Some(entry) = self.newest.get(lpn) {
                 self.pick(entry, picked);
             }
         }
@@ -321,6 +319,7 @@ impl WriteBuffer {
     }
 
     /// Takes a dirty entry out of its line.
+    #[inline]
     fn leave_line(&mut self, entry: EntryId) {
         let BufferEntry { state, line, .. } = self.entries[entry.idx()];
         let is_urgent = state == EntryState::Urgent;
@@ -380,7 +379,8 @@ impl WriteBuffer {
     /// Trims a unit: reads do not find it here any more, and its dirty entry is dropped. The requests that waited for
     /// that entry are appended to `released`. Returns the dirty entry, if there was one.
     pub fn trim(&mut self, lpn: Lpn, released: &mut Vec<RequestId>) -> Option<EntryId> {
-        let entry = self.newest.remove(&lpn)?;
+        let entry = self.newest.get(lpn)?;
+        self.newest.remove(entry);
         match self.entries[entry.idx()].state {
             EntryState::Dirty | EntryState::Urgent => self.leave_line(entry),
             EntryState::UnderWay | EntryState::Free => return None,
@@ -389,11 +389,8 @@ impl WriteBuffer {
         Some(entry)
     }
 
-    fn newest(&self, lpn: Lpn) -> Option<EntryId> {
-        self.newest.get(&lpn).copied()
-    }
-
-    /// A new entry, the newest of its unit, which waits in `line`; none if the buffer is full.
+    /// A new entry of a unit that has no newest one. It waits in `line`. None if the buffer is full.
+    #[inline]
     fn add(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
         let entry = self.make(lpn, held, request_pages, line)?;
         self.newest.insert(lpn, entry);
@@ -402,6 +399,7 @@ impl WriteBuffer {
         Some(entry)
     }
 
+    #[inline]
     fn make(&mut self, lpn: Lpn, held: u64, request_pages: u32, line: u32) -> Option<EntryId> {
         let made = BufferEntry {
             lpn,
@@ -427,14 +425,12 @@ impl WriteBuffer {
         Some(id)
     }
 
+    #[inline]
     fn remove(&mut self, id: EntryId, released: &mut Vec<RequestId>) {
         let entry = &mut self.entries[id.idx()];
         entry.state = EntryState::Free;
-        let (lpn, waiters) = (entry.lpn, entry.waiters);
-        self.waiters.take(waiters, released);
-        if self.newest(lpn) == Some(id) {
-            self.newest.remove(&lpn);
-        }
+        self.waiters.take(entry.waiters, released);
+        self.newest.remove(id);
         self.free.push(id);
     }
 }
@@ -485,8 +481,8 @@ impl Waiters {
 /// held when some of its bytes are missing.
 #[derive(Clone, Copy, Debug)]
 struct UnitParts {
-    /// Size of a part.
-    bytes: u32,
+    /// Size of a part, as a power of two.
+    shift: u32,
     /// The bits of all parts.
     all: u64,
 }
@@ -494,18 +490,24 @@ struct UnitParts {
 impl UnitParts {
     fn of(unit_bytes: u32) -> Self {
         let bytes = (unit_bytes / PARTS).max(flashwatt_base::units::SECTOR_BYTES as u32);
-        UnitParts { bytes, all: ones(0, unit_bytes / bytes) }
+        debug_assert!(bytes.is_power_of_two(), "as units and sectors are");
+        UnitParts { shift: bytes.trailing_zeros(), all: ones(0, unit_bytes / bytes) }
     }
 
     /// The bits of the parts that lie wholly within `bytes`.
+    #[inline]
     fn within(self, bytes: &Bytes) -> u64 {
-        let (from, to) = (bytes.start.div_ceil(self.bytes), bytes.end / self.bytes);
+        let (from, to) = (self.rounded_up(bytes.start), bytes.end >> self.shift);
         ones(from, to.max(from))
     }
 
     /// The bits of the parts that overlap `bytes`.
     fn touched(self, bytes: &Bytes) -> u64 {
-        ones(bytes.start / self.bytes, bytes.end.div_ceil(self.bytes))
+        ones(bytes.start >> self.shift, self.rounded_up(bytes.end))
+    }
+
+    fn rounded_up(self, bytes: u32) -> u32 {
+        (bytes + (1 << self.shift) - 1) >> self.shift
     }
 }
 

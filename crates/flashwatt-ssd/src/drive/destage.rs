@@ -20,6 +20,7 @@ use std::hint::cold_path;
 use super::Ssd;
 use super::batches::{Batch, Buffered};
 use super::recovery::journal::Appended;
+use super::requests::Active;
 use crate::cache::WriteBuffer;
 use crate::cache::write_buffer::Bytes;
 use crate::controller::EndedOp;
@@ -30,7 +31,7 @@ use crate::observe::probe::{BufferEvent, Probe, Purpose};
 use crate::operation::{Cause, OpKind};
 use crate::recovery::journal::JournalRecord;
 use flashwatt_base::units::{EntryId, Lpn, Nanos, RequestId, SECTOR_BYTES};
-use flashwatt_core::connector::{Cx, Extent, RequestKind};
+use flashwatt_core::connector::{Cx, Extent, Request, RequestKind};
 
 const NO_BUFFER: &str = "only drives with a write buffer come here";
 
@@ -108,9 +109,10 @@ impl<P: Probe> Ssd<P> {
 
     /// Puts as much of a write into the buffer as finds room, and completes it if that is all. Returns whether it is.
     fn enter(&mut self, id: RequestId, cx: &mut Cx) -> bool {
-        let active = self.requests[id.idx()];
-        for i in active.planned..active.pages {
-            if !self.enter_unit(id, i, cx.now()) {
+        let Active { request, planned, .. } = self.requests[id.idx()];
+        let extent = self.geometry.extent(&request);
+        for i in planned..extent.pages {
+            if !self.enter_unit(id, &request, &extent, i, cx.now()) {
                 return false;
             }
         }
@@ -118,12 +120,11 @@ impl<P: Probe> Ssd<P> {
         true
     }
 
-    fn enter_unit(&mut self, id: RequestId, i: u32, now: Nanos) -> bool {
-        let request = self.requests[id.idx()].request;
-        let extent = self.geometry.extent(&request);
+    #[inline]
+    fn enter_unit(&mut self, id: RequestId, request: &Request, extent: &Extent, i: u32, now: Nanos) -> bool {
         let fua = request.fua && !self.buffered().is_protected;
         let lpn = Lpn(extent.first.0 + i);
-        let bytes = self.geometry.bytes_in(&request, lpn);
+        let bytes = self.geometry.bytes_in(request, lpn);
         let line = self.firmware.ftl.home(lpn).map_or(0, |die| die.0);
         let buffer = &mut self.buffered().buffer;
         let Some(put) = buffer.put(lpn, &bytes, extent.request_pages, line) else { return false };
@@ -314,9 +315,14 @@ impl<P: Probe> Ssd<P> {
         let is_done = batch.remaining == 0;
         let (mut released, mut entries) = (std::mem::take(&mut buffered.released), std::mem::take(&mut batch.entries));
         let mut programs = std::mem::take(&mut batch.programs);
-        while let Some(entry) = programs.iter().position(|&program| is_done || program == number) {
-            programs.remove(entry);
-            let entry = entries.remove(entry);
+        let mut left = 0;
+        for at in 0..entries.len() {
+            let (entry, program) = (entries[at], programs[at]);
+            if !is_done && program != number {
+                (entries[left], programs[left]) = (entry, program);
+                left += 1;
+                continue;
+            }
             self.buffered().entry_left(entry);
             self.buffered().buffer.programmed(entry, &mut released);
             if let Some(journal) = &mut self.services.journal {
@@ -325,6 +331,8 @@ impl<P: Probe> Ssd<P> {
             self.flash.accounts.buffer(cx.now(), &BufferEvent::Programmed(entry));
             self.flash.accounts.buffered.destaged += 1;
         }
+        entries.truncate(left);
+        programs.truncate(left);
         let buffered = self.buffered();
         let batch = &mut buffered.batches[at as usize];
         (batch.entries, batch.programs) = (entries, programs);

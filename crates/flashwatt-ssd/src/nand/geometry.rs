@@ -120,6 +120,7 @@ impl Geometry {
     }
 
     /// The bytes of a logical page that a request covers, as a range within the page.
+    #[inline]
     pub fn bytes_in(&self, request: &Request, lpn: Lpn) -> Range<u32> {
         let first = u64::from(lpn.0) << self.unit_shift;
         let from = request.offset_bytes.saturating_sub(first);
