@@ -308,6 +308,7 @@ pub(super) fn resolve(c: &mut Checker, device: &raw::Device, geometry: &FlashSha
     let physical = blocks * geometry.planes() * u128::from(geometry.pages_per_block);
     if check_addresses(c, geometry, physical)
         && check_logical(c, geometry, logical, physical)
+        && check_static_cache(c, geometry, needs.slc_bytes, physical - logical, scale)
         && check_spare(c, given, geometry, *needs, scale != 1.0)
     {
         let spare = (physical - logical) as f64;
@@ -381,6 +382,24 @@ fn check_logical(c: &mut Checker, geometry: &FlashShape, logical: u128, physical
         _ => format!("{} to {} bytes for the host", geometry.page_bytes, bytes(physical)),
     };
     c.push(fault.found(found).expected(expected));
+    false
+}
+
+/// The blocks of a static cache in SLC mode hold nothing else, so they are beside the flash of the host's data, also on a drive that is empty
+/// yet. `slc_bytes` are those of the drive as scaled.
+fn check_static_cache(c: &mut Checker, geometry: &FlashShape, slc_bytes: u64, spare_pages: u128, scale: f64) -> bool {
+    let block_pages = u128::from(geometry.pages_per_block) * u128::from(geometry.dies());
+    let blocks = u128::from(geometry.slc_blocks(slc_bytes));
+    let most = spare_pages / block_pages;
+    if blocks <= most {
+        return true;
+    }
+    let bytes = |pages: u128| pages * u128::from(geometry.page_bytes);
+    let most_bytes = bytes(most * u128::from(geometry.dies()) * u128::from(geometry.pages_per_block / geometry.bits));
+    let fault = c.fault("slc_cache.static_bytes", "the cache needs more flash than there is beside the host's data");
+    let found = format!("{} bytes of flash, {} beside the host's", bytes(blocks * block_pages), bytes(spare_pages));
+    let fault = fault.found(found).expected(format!("at most {:.0} bytes in SLC mode", most_bytes as f64 / scale));
+    c.push(fault.help("a larger device.op_ratio, or a smaller device.logical_bytes, leaves more flash"));
     false
 }
 

@@ -24,6 +24,7 @@ pub struct Cells {
     pub program_ns: Option<u64>,
     /// In how many passes a row is programmed, 1 or 2. Only the layer `page` has two.
     ///
+    /// With 1 all of the array time is `program_ns`: to program a row of two passes in one, add `first_pass_ns` to it.
     /// With 2 the pages of a row move in and are programmed coarsely, and move in again and are programmed finely when `pass_distance`
     /// rows behind it have had their first pass; at the end of a block when its last row has. A program ends with the second pass: until
     /// then the controller's memory holds the data, and the source of a copy stays. A flush, a forced write, the end of the run

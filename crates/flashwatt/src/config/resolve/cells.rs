@@ -210,15 +210,20 @@ fn suspend_key(key: &'static str) -> &'static str {
     }
 }
 
-/// The keys that give a drive dies which do more than one thing at a time.
-const OF_ROWS: [&str; 6] = [
-    "device.plane_blocks",
-    "device.cells.bits",
-    "device.bus.cache_read",
-    "device.bus.cache_program",
-    "device.suspend.program_ns",
-    "device.suspend.erase_ns",
-];
+/// The keys that give this drive dies which do more than one thing at a time.
+fn keys_of_rows(raw: &Raw) -> Vec<&'static str> {
+    let raw::Device { plane_blocks, cells, bus, suspend, .. } = &raw.device;
+    let keys = [
+        ("device.plane_blocks", *plane_blocks == Some(true)),
+        ("device.cells.bits", cells.bits.is_some_and(|bits| bits > 1)),
+        ("device.bus.cache_read", bus.cache_read == Some(true)),
+        ("device.bus.cache_program", bus.cache_program == Some(true)),
+        ("device.suspend.program_ns", suspend.program_ns.is_some()),
+        ("device.suspend.erase_ns", suspend.erase_ns.is_some()),
+    ];
+    keys.into_iter().filter_map(|(key, gives_rows)| gives_rows.then_some(key)).collect()
+}
+
 /// `[slc_cache]`, checked but for the size of the drive.
 pub(super) struct AskedCache {
     /// Bytes of the static part, and the most of the dynamic one, as the scaled drive has them.
@@ -252,7 +257,7 @@ pub(super) fn slc_cache(
     if asked.as_ref().is_some_and(|asked| asked.cache.on_die) && shape.map_unit_bytes < shape.page_bytes {
         let fault =
             c.fault("slc_cache.on_die", "a copy within a die moves whole pages").found("map units below a page");
-        c.push(fault.expected("map units of a page, or on_die = false"));
+        c.push(fault.expected(format!("ftl.page.map_unit_bytes = {}, or on_die = false", shape.page_bytes)));
     }
     if asked.is_none() {
         for key in ["device.cells.slc.read_ns", "device.cells.slc.program_ns"] {
@@ -340,8 +345,8 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, shape: &Fla
     if shape.pass_distance > 0 {
         check_passes(c, raw, ftl);
     }
+    let key = c.culprit(&keys_of_rows(raw));
     if !is_plain && !ftl.has_rows() {
-        let key = c.culprit(&OF_ROWS);
         let fault =
             c.fault(key, "a layer that merges blocks has no rows of pages").found(format!("ftl = {:?}", ftl.name()));
         c.push(fault.expected("a layer that maps pages: page, dftl, tpftl or rftl").help("ftl = \"page\""));
@@ -349,7 +354,6 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, shape: &Fla
     if is_plain {
         return;
     }
-    let key = c.culprit(&OF_ROWS);
     let mut refuse = |is_there: bool, found: &str, expected: &str| {
         if is_there {
             let fault = c
@@ -385,8 +389,10 @@ pub(super) fn check_rows(c: &mut Checker, raw: &Raw, is_plain: bool, shape: &Fla
     let controller = &raw.controller;
     let order = registered(c, field!("controller", controller.policy), "unknown dispatch policy", policies::REGISTRY);
     if order.build.in_order.is_some() {
-        let fault =
-            c.fault("controller.policy", "operations go ahead of rows that wait for pages, and of suspended ones");
+        let fault = c.fault(
+            "controller.policy",
+            "rows that wait for pages, and suspended operations, let later operations go first",
+        );
         let fault = fault.found(format!("{:?}, with {key}", order.name));
         c.push(fault.expected("\"out_of_order\", or no such key"));
     }
