@@ -8,13 +8,13 @@ import altair as alt
 
 from flashwatt import _core
 from flashwatt.base.scripts import blaming
-from flashwatt.base.units import duration, number, percent, si
+from flashwatt.base.units import number, percent, si
 from flashwatt.plot.activity import points
 from flashwatt.plot.chart import Chart, write_page
 from flashwatt.plot.power import power_layers
 from flashwatt.plot.stack import HEADROOM, ZOOM, columns, time_axis, time_unit, value_axis, zoomed
 from flashwatt.plot.style import INK, PAPER, short
-from flashwatt.report.knee import check_recorded, knee_of
+from flashwatt.report.knee import check_recorded, knee_of, place_of
 from flashwatt.report.report import content_of
 from flashwatt.report.table import describe_device, describe_workload
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from flashwatt.base.files import Json
     from flashwatt.plot.style import Canvas, Look
-    from flashwatt.report.knee import Knee
     from flashwatt.report.report import Report
 
 _PICTURE_BINS, _PAGE_BINS = 430, 3000
@@ -84,17 +83,10 @@ def _words(content: Json) -> tuple[str, tuple[str, ...]]:
     described = f"{describe_device(content)}. {describe_workload(content)}."
     if found is None:
         return "Throughput and power over time", (described, "The rate of writes does not fall: no knee.")
-    before, after = found.before, found.after
-    title = f"Writes fall from {' to '.join(f'{one.write_mb_s:,.0f}' for one in (before, *found.levels))} MB/s"
-    costs = f"Before it {si(before.power_w, 'W')} and {number(before.j_per_gb, 2)} J/GB"
-    costs += f", after it {si(after.power_w, 'W')} and {number(after.j_per_gb, 2)} J/GB."
-    return title, (described, f"{said(found)}. {costs}")
-
-
-def said(found: Knee) -> str:
-    """Write where the knee is."""
-    written = si(found.written_bytes, "B")
-    return f"Knee after {written}, {percent(found.share)} of the drive, at {duration(found.at_ns)}"
+    levels = (found.before, *found.levels)
+    title = f"Writes fall from {' to '.join(f'{one.write_mb_s:,.0f}' for one in levels)} MB/s"
+    costs = (f"{si(one.power_w, 'W')} and {number(one.j_per_gb, 2)} J/GB" for one in levels)
+    return title, (described, f"Knee {place_of(found)}. {', then '.join(costs)}.")
 
 
 def _throughput(content: Json, on: Canvas) -> list[Any]:

@@ -26,6 +26,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from flashwatt import _core
+from flashwatt.base.units import duration, percent, si
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +68,8 @@ class Knee:
 
     at_ns: float
     """Simulated time of the knee, on the axis of `series`."""
+    start_ns: float
+    """Simulated time at which the recording begins: 0 without a warm-up."""
     written_bytes: float
     """Bytes that the host had written by then, since the recording began."""
     share: float
@@ -111,7 +114,17 @@ def knee_of(report: Json) -> Knee | None:
         _level(rates, watts, lengths, slice(*ends))
         for ends in ((first, at), (at, last), *zip(bounds, [*bounds[1:], last], strict=True))
     )
-    return Knee(series["start_ns"] + sum(lengths[:at]), written, written / logical, before, after, tuple(levels))
+    start = series["start_ns"]
+    return Knee(start + sum(lengths[:at]), start, written, written / logical, before, after, tuple(levels))
+
+
+def place_of(knee: Knee) -> str:
+    """Write where the knee is: bytes and share count from the begin of the recording, the time from that of the run."""
+    since, took = (
+        (" since the warm-up", f", of which the warm-up took {duration(knee.start_ns)}") if knee.start_ns else ("", "")
+    )
+    written = f"after {si(knee.written_bytes, 'B')}{since}, {percent(knee.share)} of the drive"
+    return f"{written}, at {duration(knee.at_ns)}{took}"
 
 
 def first_fall(rates: Sequence[float], lengths: Sequence[float]) -> int | None:

@@ -22,7 +22,7 @@ from flashwatt.base.units import NOTHING, count, duration, number, percent, si
 from flashwatt.report.components import energies, kind_of
 from flashwatt.report.cut_lines import of_cuts
 from flashwatt.report.doubts import NOT_STEADY, TOO_SHORT, legend, mark, marks_of_quantile
-from flashwatt.report.knee import knee_of
+from flashwatt.report.knee import knee_of, place_of
 from flashwatt.report.narrow import fitted
 
 if TYPE_CHECKING:
@@ -669,8 +669,7 @@ def _knee(report: Json) -> Text:
     text, found = Text(f"{'knee':<14}", "dim"), knee_of(report)
     if found is None:
         return text.append("none: the rate of writes does not fall", "default")
-    place = f"{percent(found.share)} of the drive, at {duration(found.at_ns)}"
-    text.append(f"after {si(found.written_bytes, 'B')}, {place}", "default")
+    text.append(place_of(found), "default")
     written, levels = found.written_bytes, [("before it", found.before), ("after it", found.levels[0])]
     for level in found.levels[1:]:
         written += levels[-1][1].written_bytes
