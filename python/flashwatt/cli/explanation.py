@@ -45,7 +45,7 @@ def _by_word(name: str) -> dict[str, Any] | None:
         if not found:
             raise
         meant = None
-    if meant:
+    if meant and not (found and " " in name):  # no key has a space in it
         return explain(meant)
     return {"word": name, "terms": [one._asdict() for one in found]} if found else None
 

@@ -28,6 +28,14 @@ _SAME = {
     "slc mode": "slc cache",
     "dynamic slc": "slc cache",
     "turbowrite": "slc cache",
+    "cliff": "knee",
+    "dram-less": "hmb",
+    "dramless": "hmb",
+    "two passes": "pass",
+    "two-pass": "pass",
+    "foggy": "pass",
+    "foggy-fine": "pass",
+    "foggy and fine": "pass",
     "suspend": "suspension",
     "resume": "suspension",
     "multiplane": "multi-plane",
@@ -80,9 +88,10 @@ def find(word: str) -> list[Term]:
 
 
 def _names(name: str) -> list[str]:
-    """The name of a term, and the one in brackets behind it: `Drive writes per day (DWPD)`."""
+    """The name of a term, each of several, and the one in brackets: `PCIe, NVMe`, `Drive writes per day (DWPD)`."""
     found = re.match(r"(.*?)(?: \((.*)\))?$", name.lower())
-    return [one for one in (found.groups() if found else ()) if one]
+    whole = [one for one in (found.groups() if found else ()) if one]
+    return [*whole, *whole[0].split(", ")] if whole else []
 
 
 def _plain(word: str) -> str:
