@@ -311,13 +311,20 @@ def clear(files: Iterable[tuple[Path, Kind]]) -> list[Path]:
     return gone
 
 
+class BusyError(_core.FlashwattError):
+    """Another command holds the lock."""
+
+
 @contextmanager
-def locked(directory: Path | None) -> Iterator[None]:
-    """Lock a directory against a second command; the system releases the lock when the process ends."""
+def locked(directory: Path | None, name: str = _LOCK) -> Iterator[None]:
+    """Lock a directory, or what `name` stands for in it, against a second command. Raises `BusyError` if one is there.
+
+    The system releases the lock when the process ends.
+    """
     if directory is None or fcntl is None:
         yield
         return
-    path = directory / _LOCK
+    path = directory / name
     check_not_read(path)
     descriptor = _locked(path)
     try:
@@ -336,7 +343,7 @@ def _locked(path: Path) -> int:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         if _lock(descriptor) is False:
             os.close(descriptor)
-            raise _core.FlashwattError(f"{printable(path.parent)}: another command is at work there")
+            raise BusyError(f"{printable(path.parent)}: another command is at work there")
         with suppress(FileNotFoundError):
             if os.path.samestat(path.stat(), os.fstat(descriptor)):
                 return descriptor

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashwatt._core import FlashwattError
 from flashwatt.base import marks
 from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear, save
@@ -38,7 +39,18 @@ if TYPE_CHECKING:
     from flashwatt.report.comparison import Comparison
     from flashwatt.report.report import Report
     from flashwatt.sweeps.results import Results
+    from flashwatt.sweeps.shards import Shard
     from flashwatt.sweeps.study import Study
+
+
+def shard_of(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Shard | None:
+    """Give the shard of an option's text."""
+    from flashwatt.sweeps.shards import Shard
+
+    try:
+        return None if text is None else Shard.of_text(text)
+    except FlashwattError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 _MANY = 2000  # from here on, checking takes long enough to be wondered at
@@ -80,6 +92,14 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 @click.option("--y", shell_complete=completion.figures, metavar="KEY", help="Figure on its vertical axis.")
 @click.option("--color", metavar="KEY", help="Key of the grid that its colours tell apart.")
 @click.option("--shape", metavar="KEY", help="Key of the grid that its shapes tell apart.")
+@click.option(
+    "--shard",
+    callback=shard_of,
+    metavar="I/N",
+    help="Run the I-th of N parts of the study, I from 0 to N - 1, and keep its results in DIR: for arrays of jobs.",
+)
+@click.option("--merge", is_flag=True, help="Run nothing: take the results of the shards in DIR together.")
+@click.option("--missing", is_flag=True, help="Run nothing: print the runs without a result, their ids first.")
 @force
 def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool, **options: Any) -> None:
     """Run every combination of the grid in STUDY.toml, with every seed.
@@ -87,11 +107,17 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     STUDY.toml holds `base` (a configuration beside it, or a table), `[grid]` with a list of values for each key,
     `seeds` and `workers`. DIR/results.jsonl gets a line for each finished run. After Ctrl-C, or any other end, the same
     command continues. When all runs are there, it prints them in another way: nothing is run again.
+
+    Several machines that see DIR run a part of the study each, with --shard, and --merge makes of them what one machine
+    would have written.
     """
     if not left_over(FRAMES_BYTES):
         fail(f"a sweep needs {FRAMES_BYTES // 10**6} MB of address space; found less (`ulimit -v`)")
     from flashwatt.sweeps.study import Study
 
+    if _is_about_a_part(options, workers):
+        _of_a_part(Study.read(study), out, workers, options["shard"], only_missing=options["missing"])
+        return
     for name, kind in (("results.parquet", marks.TABLE), ("tradeoff.html", marks.PAGE)):
         check(out / name, kind, force=force)
     whole = Study.read(study)
@@ -102,7 +128,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     baseline = _baseline(whole, options)
     for text in whole.suspicions():
         note(f"warning: {text}")
-    results, fault = swept(whole, out, workers, force)
+    results, fault = swept(whole, out, workers, force, merge=options["merge"])
     kept = [out / "results.jsonl", out / "results.parquet"]
     try:
         with printed() as faults, blamed({"metrics": "--metrics"}):
@@ -119,6 +145,59 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     if faults:
         raise faults[0]
     _complain(results)
+
+
+_OF_A_PART = ("shard", "merge", "missing")
+_OF_ALL_RUNS = ("metrics", "baseline", "per_run", "x", "y", "color", "shape")
+"""Options that print or draw a whole study."""
+
+
+def _is_about_a_part(options: dict[str, Any], workers: int | None) -> bool:
+    """Whether the options ask for a part of the study. Refuses those that do not go together."""
+    given = [f"--{name}" for name in _OF_A_PART if options[name]]
+    if options["merge"] and len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)}: --merge takes all that is there; expected one of them")
+    if workers and (options["merge"] or options["missing"]):
+        raise click.UsageError(f"--workers: {given[-1]} runs nothing; expected no such option")
+    whole = next((name for name in _OF_ALL_RUNS if options[name]), None)
+    if whole and (options["shard"] or options["missing"]):
+        both = f"--{whole.replace('_', '-')} is about all runs of the study, {given[0]} about some"
+        raise click.UsageError(f"{both}; expected it without {given[0]}, when all runs are there")
+    return bool(options["shard"] or options["missing"])
+
+
+def _of_a_part(study: Study, out: Path, workers: int | None, shard: Shard | None, *, only_missing: bool) -> None:
+    """Print what is missing, or run a shard and say where its results are."""
+    if only_missing or shard is None:
+        _print_missing(study, out, shard)
+        return
+    results, fault = swept(study, out, workers, force=False, shard=shard)
+    if fault:
+        raise fault
+    kept = (
+        f"{len(results)} runs are kept in {out / shard.file}" if len(results) else f"{out} has the results of its runs"
+    )
+    note(f"shard {shard}: {kept}; --merge takes all shards together")
+    _complain(results)
+
+
+def _print_missing(study: Study, out: Path, shard: Shard | None) -> None:
+    """Print the runs without a result, and end with an exit status of 1 if there are any."""
+    from flashwatt.sweeps.shards import finished
+
+    tasks = {task.id: task for task in study.tasks()}
+    there = finished(out) if out.is_dir() else set()
+    wanted = shard.part(list(tasks.values())) if shard else list(tasks.values())
+    missing = [task for task in wanted if task.id not in there]
+    with printed() as faults:
+        for task in missing:
+            values = " ".join(f"{key}={json.dumps(value)}" for key, value in {**task.point, "seed": task.seed}.items())
+            click.echo(f"{task.id} {values}")
+    if faults:
+        raise faults[0]
+    note(f"{len(missing)} of {len(wanted)} runs have no result")
+    if missing:
+        sys.exit(FAILED)
 
 
 def _check_names(study: Study, options: dict[str, Any]) -> None:
@@ -172,7 +251,14 @@ def _labels(study: Study, given: dict[str, str]) -> Labels:
 
 
 def swept(
-    study: Study, out: Path | None, workers: int | None, force: bool, doing: str = "Sweeping"
+    study: Study,
+    out: Path | None,
+    workers: int | None,
+    force: bool,
+    doing: str = "Sweeping",
+    *,
+    shard: Shard | None = None,
+    merge: bool = False,
 ) -> tuple[Results, _core.FlashwattError | None]:
     """Run what is missing; the results, and the fault if they cannot be written."""
     from flashwatt.base.progress import runs_bar
@@ -187,11 +273,12 @@ def swept(
 
             def progress(done: int, total: int) -> None:
                 if out and not found and done:
-                    note(f"{done} of {total} runs found in {out / 'results.jsonl'}")
+                    note(f"{done} of {total} runs found in {out if shard else out / 'results.jsonl'}")
                 found.append((done, total))
                 show(done, total)
 
-            return run(study, workers=workers, out=out, progress=progress, force=force), None
+            results = run(study, workers=workers, out=out, progress=progress, force=force, shard=shard, merge=merge)
+            return results, None
     except SweepInterruptedError as interrupted:
         fail(str(interrupted), INTERRUPTED)
     except SweepNotSavedError as error:

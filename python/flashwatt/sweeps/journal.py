@@ -53,6 +53,11 @@ class Journal:
     def __contains__(self, task: str) -> bool:
         return task in self._places
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the tasks that have a line."""
+        return list(self._places)
+
     def __iter__(self) -> Iterator[bytes]:
         return map(self.line, list(self._places))
 

@@ -18,14 +18,16 @@ from flashwatt.base.outputs import directory as made
 from flashwatt.base.progress import silent
 from flashwatt.base.reads import reading
 from flashwatt.base.scripts import blaming
+from flashwatt.sweeps import shards
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.study import Study
 from flashwatt.sweeps.workers import processors, run_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from os import PathLike
+    from pathlib import Path
     from typing import TypeAlias
 
     from flashwatt.config.config import Source
@@ -66,6 +68,8 @@ def sweep(
     latency: bool = False,
     progress: SweepProgress | bool | None = None,
     force: bool = False,
+    shard: tuple[int, int] | None = None,
+    merge: bool = False,
 ) -> Results:
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
@@ -82,8 +86,13 @@ def sweep(
     `out/results.parquet` holds the frame of the results. Ctrl-C and even a killed process lose no finished task. A
     results.parquet that no sweep wrote is replaced with `force` only, a results.jsonl never.
 
+    `shard=(I, N)` runs a part of the study, the tasks I, I + N, I + 2 N, …, and keeps them in `out/shard-I-of-N.jsonl`.
+    Several machines that see the directory run a shard each. A sweep of the whole study takes what shards there have
+    finished, and runs what is missing; with `merge=True` it runs nothing.
+
     Raises `FlashwattError` before the first run for a fault anywhere in the grid or a file that must not be replaced,
-    `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end.
+    `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end. With
+    `merge` it raises `FlashwattError` if tasks are missing; what is there is kept in `out/results.jsonl`.
     """
     study = _study(grid, base=base, seeds=seeds, series=series, latency=latency)
     size = next(n for n in (workers, study.workers, processors()) if n is not None)
@@ -93,10 +102,16 @@ def sweep(
     if not isinstance(grid, Study):  # the command line, which has one, says it itself
         for text in study.suspicions():
             warnings.warn(text, stacklevel=4)
+    part = _part(shard, out, merge=merge)
     directory = None if out is None else made(out)
+    if part and directory:
+        return _sweep_part(part.part(tasks), part, directory, size, progress)
     if directory:
         check(directory / "results.parquet", marks.TABLE, force=force)
-    with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
+    with locked(directory), closing(Journal(directory / shards.RESULTS if directory else None)) as journal:
+        foreign = shards.gather(directory, tasks, journal) if directory else {}
+        if merge and directory:
+            _check_all(tasks, journal, directory, foreign)
         with sweep_progress(progress) as show:
             _run_missing(tasks, journal, size, show or silent)
         results = _results(tasks, journal)
@@ -106,7 +121,51 @@ def sweep(
                 write(results.frame(), directory / "results.parquet", force=force)
         except _core.FlashwattError as error:
             raise SweepNotSavedError(str(error), results) from None
+        if directory:
+            shards.remove_gathered(directory, journal)
     return results
+
+
+def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, merge: bool) -> shards.Shard | None:
+    if (shard or merge) and out is None:
+        name = "shard" if shard else "merge"
+        raise _core.FlashwattError(f"{name}: found no out; expected a directory for the results")
+    if shard is None:
+        return None
+    if merge:
+        raise _core.FlashwattError("shard: one part of a study runs, and merge runs nothing; expected one of them")
+    part = shards.Shard(*shard)
+    if not part.is_valid():
+        raise _core.FlashwattError(f"shard: found {shard}; expected (I, N), with I from 0 to N - 1")
+    return part
+
+
+def _sweep_part(
+    tasks: list[Task], part: shards.Shard, directory: Path, size: int, progress: SweepProgress | bool | None
+) -> Results:
+    """Run a shard; tasks that have a result elsewhere in the directory are not run again."""
+    elsewhere = shards.finished(directory, but=part.file)
+    with locked(directory, part.lock), closing(Journal(directory / part.file)) as journal:
+        with sweep_progress(progress) as show:
+            _run_missing(tasks, journal, size, show or silent, elsewhere)
+        results = _results(tasks, journal)
+        try:
+            journal.finish(task.id for task in tasks)
+        except _core.FlashwattError as error:
+            raise SweepNotSavedError(str(error), results) from None
+    return results
+
+
+def _check_all(tasks: list[Task], journal: Journal, directory: Path, foreign: dict[str, int]) -> None:
+    """Raise a `FlashwattError` if tasks have no result."""
+    wanted = {task.id for task in tasks}
+    if missing := sum(task not in journal for task in wanted):
+        kept = f"{len(wanted) - missing} of {len(wanted)} tasks are finished and kept in {directory / shards.RESULTS}"
+        lines = [
+            f"merge: {missing} tasks have no result; {kept} (without merge they run here)",
+            *shards.foreign_text(directory, foreign),
+        ]
+        raise _core.FlashwattError("\n".join(lines))
 
 
 def _study(
@@ -122,9 +181,11 @@ def _study(
     return grid
 
 
-def _run_missing(tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress) -> None:
+def _run_missing(
+    tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress, elsewhere: Collection[str] = ()
+) -> None:
     total = len({task.id for task in tasks})
-    missing = {task.id: task for task in tasks if task.id not in journal}
+    missing = {task.id: task for task in tasks if task.id not in journal and task.id not in elsewhere}
     ended = count(total - len(missing) + 1)
     progress(total - len(missing), total)
     in_file = f"in {journal.path}; the same sweep continues from there"

@@ -1,0 +1,119 @@
+"""Parts of a sweep that run apart, on machines that share no more than a directory.
+
+A shard of N takes every N-th task of the study and keeps its results in a file of its own, `shard-I-of-N.jsonl`, that
+no other process writes. So shards need neither a scheduler nor a network. A sweep of the same study in that directory
+takes what the shards have finished into `results.jsonl`: the same bytes as those of one machine.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from flashwatt import _core
+from flashwatt.base.missing import printable
+from flashwatt.base.outputs import BusyError, locked
+from flashwatt.sweeps.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from flashwatt.sweeps.task import Task
+
+RESULTS = "results.jsonl"
+"""The file of a whole sweep."""
+_NAME = re.compile(r"shard-(\d+)-of-(\d+)\.jsonl")
+_EXPECTED = "I/N, with I from 0 to N - 1: 0/3, 1/3, 2/3"
+
+
+class Shard(NamedTuple):
+    """One of several parts of a study."""
+
+    number: int
+    """From 0."""
+    of: int
+    """The number of parts."""
+
+    @classmethod
+    def of_text(cls, text: str) -> Shard:
+        """Read `I/N`. Raises `FlashwattError` for anything else."""
+        found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text)
+        shard = cls(*map(int, found.groups())) if found else None
+        if shard is None or not shard.is_valid():
+            raise _core.FlashwattError(f"found {text!r}; expected {_EXPECTED}")
+        return shard
+
+    def is_valid(self) -> bool:
+        """Whether there is such a part."""
+        return 0 <= self.number < self.of
+
+    def __str__(self) -> str:
+        """Write it as it is asked for."""
+        return f"{self.number}/{self.of}"
+
+    @property
+    def file(self) -> str:
+        """The name of the file with its results."""
+        return f"shard-{self.number}-of-{self.of}.jsonl"
+
+    @property
+    def lock(self) -> str:
+        """The name of the file that a process locks while it runs the shard."""
+        return f".flashwatt-shard-{self.number}-of-{self.of}.lock"
+
+    def part(self, tasks: Sequence[Task]) -> list[Task]:
+        """Give its tasks: every N-th, each once, so that points that take long are dealt out to all shards."""
+        return list({task.id: task for task in tasks}.values())[self.number :: self.of]
+
+
+def shards_in(directory: Path) -> list[Shard]:
+    """Find the shards that have left a file in a directory."""
+    names = (_NAME.fullmatch(path.name) for path in directory.glob("shard-*-of-*.jsonl"))
+    return sorted(Shard(int(name[1]), int(name[2])) for name in names if name)
+
+
+def finished(directory: Path, *, but: str = "") -> set[str]:
+    """Give the ids of all tasks whose results are in a directory, except in the file of that name.
+
+    Other processes may be writing to it: a line that is not whole yet does not count.
+    """
+    found: set[str] = set()
+    for name in (RESULTS, *(shard.file for shard in shards_in(directory))):
+        if name != but and (directory / name).exists():
+            with closing(Journal(directory / name, only_read=True)) as journal:
+                found.update(journal.ids)
+    return found
+
+
+def gather(directory: Path, tasks: Iterable[Task], journal: Journal) -> dict[str, int]:
+    """Take the results of these tasks out of the files of shards. Returns the others, a number by the file's name."""
+    wanted = {task.id for task in tasks}
+    foreign: dict[str, int] = {}
+    for shard in shards_in(directory):
+        with closing(Journal(directory / shard.file, only_read=True)) as part:
+            for task in part.ids:
+                if task in wanted and task not in journal:
+                    journal.add(task, part.line(task))
+            if others := sum(task not in wanted for task in part.ids):
+                foreign[shard.file] = others
+    return foreign
+
+
+def remove_gathered(directory: Path, journal: Journal) -> None:
+    """Remove the files of shards whose results are all in the journal, and that no process is writing to."""
+    for shard in shards_in(directory):
+        path = directory / shard.file
+        with suppress(BusyError), locked(directory, shard.lock), closing(Journal(path, only_read=True)) as part:
+            if all(task in journal for task in part.ids):
+                path.unlink()
+
+
+def foreign_text(directory: Path, foreign: dict[str, int]) -> Iterator[str]:
+    """Write for each file of a shard how many of its results the study has no task for, and why that may be."""
+    for name, results in foreign.items():
+        yield (
+            f"{printable(directory / name)}: {results} results are of no task of this study; expected runs of the same "
+            "study, by the same build of flashwatt, on traces with the same content"
+        )
