@@ -14,7 +14,7 @@ import pytest
 
 import flashwatt
 from flashwatt import _core
-from flashwatt.base.outputs import BusyError, locked
+from flashwatt.base.outputs import BusyError
 from flashwatt.sweeps.shards import Shard, finished, shards_in
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def test_results_of_another_build_are_named(study: Path, tmp_path: Path, monkeyp
     said = r"3 tasks have no result.*\n.*shard-0-of-3.jsonl: 3 results are of no task of this study; .*same build"
     with pytest.raises(flashwatt.FlashwattError, match=said):
         flashwatt.sweep(study, out=tmp_path, merge=True)
-    flashwatt.sweep(study, out=tmp_path)
+    with pytest.warns(UserWarning, match=r"shard-0-of-3.jsonl: 3 results are of no task of this study"):
+        flashwatt.sweep(study, out=tmp_path)
     assert (tmp_path / "results.jsonl").read_bytes() == whole(study)["results.jsonl"]
     assert shards_in(tmp_path) == [Shard(0, 3)], "what is not merged is not removed"
 
@@ -134,19 +135,34 @@ def test_results_on_another_trace_are_named(tmp_path: Path) -> None:
 
 
 def test_a_shard_is_run_once_at_a_time(study: Path, tmp_path: Path) -> None:
-    with locked(tmp_path, Shard(0, 3).lock):
-        with pytest.raises(BusyError, match="another command is at work there"):
+    with Shard(0, 3).locked(tmp_path):
+        with pytest.raises(BusyError, match="another command runs shard 0/3 there"):
             run(study, tmp_path, 0)
         assert run(study, tmp_path, 1, 2) == [3, 2], "others are free"
 
 
 def test_the_file_of_a_shard_that_runs_is_left(study: Path, tmp_path: Path) -> None:
     run(study, tmp_path, 0, 1, 2)
-    with locked(tmp_path, Shard(1, 3).lock):
+    with Shard(1, 3).locked(tmp_path):
         flashwatt.sweep(study, out=tmp_path, merge=True)
         assert shards_in(tmp_path) == [Shard(1, 3)]
     flashwatt.sweep(study, out=tmp_path)
     assert content(tmp_path) == whole(study)
+
+
+def test_a_line_without_a_report_is_named(study: Path, tmp_path: Path) -> None:
+    run(study, tmp_path, 0)
+    path = tmp_path / "shard-0-of-3.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], json.dumps({"id": json.loads(lines[1])["id"]}), lines[2]]) + "\n")
+    with pytest.raises(flashwatt.FlashwattError, match=r"shard-0-of-3.jsonl:2: not a result .* an id and a report"):
+        flashwatt.sweep(study, out=tmp_path, merge=True)
+
+
+def test_a_merge_makes_no_directory(study: Path, tmp_path: Path) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match=r"merge: no such directory; found .*typo"):
+        flashwatt.sweep(study, out=tmp_path / "typo", merge=True)
+    assert not (tmp_path / "typo").exists()
 
 
 def test_a_file_that_is_none_of_a_shard_is_named(study: Path, tmp_path: Path) -> None:
@@ -194,6 +210,8 @@ def test_the_command_runs_lists_and_merges(study: Path, tmp_path: Path, flashwat
     assert unmerged.returncode != 0
     assert "2 tasks have no result; 6 of 8 tasks are finished" in unmerged.stderr
     assert sweep("--shard", "2/3").returncode == 0
+    assert "shard 9/10: it has no runs: the study has 8" in sweep("--shard", "9/10").stderr
+    assert "out has the results of its 4 runs; " in sweep("--shard", "1/2").stderr
     merged = sweep("--merge")
     assert merged.returncode == 0, merged.stderr
     assert "greedy" in merged.stdout
@@ -207,6 +225,8 @@ def test_the_command_runs_lists_and_merges(study: Path, tmp_path: Path, flashwat
         (("--shard", "3/3"), "--shard: found '3/3'; expected I/N"),
         (("--merge", "--shard", "0/3"), "--shard and --merge"),
         (("--missing", "--workers", "2"), "--workers: --missing runs nothing"),
+        (("--shard", "0/3", "--format", "csv"), "--format is about all runs of the study"),
+        (("--shard", "0/3", "--label", "greedy=G"), "--label is about all runs of the study"),
         (("--shard", "0/3", "--metrics", "throughput.iops"), "--metrics is about all runs of the study"),
     ],
 )

@@ -115,7 +115,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
         fail(f"a sweep needs {FRAMES_BYTES // 10**6} MB of address space; found less (`ulimit -v`)")
     from flashwatt.sweeps.study import Study
 
-    if _is_about_a_part(options, workers):
+    if _is_about_a_part({**options, "format": format_ != "table"}, workers):
         _of_a_part(Study.read(study), out, workers, options["shard"], only_missing=options["missing"])
         return
     for name, kind in (("results.parquet", marks.TABLE), ("tradeoff.html", marks.PAGE)):
@@ -148,7 +148,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
 
 
 _OF_A_PART = ("shard", "merge", "missing")
-_OF_ALL_RUNS = ("metrics", "baseline", "per_run", "x", "y", "color", "shape")
+_OF_ALL_RUNS = ("metrics", "baseline", "per_run", "labels", "x", "y", "color", "shape", "format")
 """Options that print or draw a whole study."""
 
 
@@ -161,7 +161,8 @@ def _is_about_a_part(options: dict[str, Any], workers: int | None) -> bool:
         raise click.UsageError(f"--workers: {given[-1]} runs nothing; expected no such option")
     whole = next((name for name in _OF_ALL_RUNS if options[name]), None)
     if whole and (options["shard"] or options["missing"]):
-        both = f"--{whole.replace('_', '-')} is about all runs of the study, {given[0]} about some"
+        named = "label" if whole == "labels" else whole.replace("_", "-")
+        both = f"--{named} is about all runs of the study, {given[0]} about some"
         raise click.UsageError(f"{both}; expected it without {given[0]}, when all runs are there")
     return bool(options["shard"] or options["missing"])
 
@@ -174,10 +175,14 @@ def _of_a_part(study: Study, out: Path, workers: int | None, shard: Shard | None
     results, fault = swept(study, out, workers, force=False, shard=shard)
     if fault:
         raise fault
-    kept = (
-        f"{len(results)} runs are kept in {out / shard.file}" if len(results) else f"{out} has the results of its runs"
-    )
-    note(f"shard {shard}: {kept}; --merge takes all shards together")
+    runs = len(shard.part(study.tasks()))
+    if not runs:
+        kept = f"it has no runs: the study has {study.size}"
+    elif len(results):
+        kept = f"{len(results)} runs are kept in {out / shard.file}; --merge takes all shards together"
+    else:
+        kept = f"{out} has the results of its {runs} runs; --merge takes all shards together"
+    note(f"shard {shard}: {kept}")
     _complain(results)
 
 
@@ -262,6 +267,7 @@ def swept(
 ) -> tuple[Results, _core.FlashwattError | None]:
     """Run what is missing; the results, and the fault if they cannot be written."""
     from flashwatt.base.progress import runs_bar
+    from flashwatt.sweeps.shards import doubts
     from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError
     from flashwatt.sweeps.sweep import sweep as run
 
@@ -278,11 +284,13 @@ def swept(
                 show(done, total)
 
             results = run(study, workers=workers, out=out, progress=progress, force=force, shard=shard, merge=merge)
-            return results, None
+        for text in doubts(out) if out and not shard else ():
+            note(f"warning: {text}")
     except SweepInterruptedError as interrupted:
         fail(str(interrupted), INTERRUPTED)
     except SweepNotSavedError as error:
         return error.results, error
+    return results, None
 
 
 def _show(results: Results, format_: str, metrics: list[str], *, per_run: bool, labels: Labels | None = None) -> None:

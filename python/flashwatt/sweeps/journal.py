@@ -121,14 +121,14 @@ class Journal:
     def _content(self, line: bytes, number: int) -> dict[str, Any]:
         with suppress(ValueError, RecursionError):
             content = json.loads(line)
-            if isinstance(content, dict) and "id" in content:
+            if isinstance(content, dict) and "id" in content and isinstance(content.get("report"), dict):
                 return content
         raise self._foreign(line, number)
 
     def _foreign(self, line: bytes, number: int) -> _core.FlashwattError:
         found = line[:40].decode(errors="backslashreplace").rstrip()
         place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
-        return _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)")
+        return _core.FlashwattError(f"{place}; expected a line with an id and a report (remove the line, or the file)")
 
 
 def _was_stopped(content: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ takes what the shards have finished into `results.jsonl`: the same bytes as thos
 from __future__ import annotations
 
 import re
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from flashwatt import _core
@@ -58,10 +58,15 @@ class Shard(NamedTuple):
         """The name of the file with its results."""
         return f"shard-{self.number}-of-{self.of}.jsonl"
 
-    @property
-    def lock(self) -> str:
-        """The name of the file that a process locks while it runs the shard."""
-        return f".flashwatt-shard-{self.number}-of-{self.of}.lock"
+    @contextmanager
+    def locked(self, directory: Path) -> Iterator[None]:
+        """Keep other processes from running the shard. Raises `BusyError` if one does."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(directory, f".flashwatt-shard-{self.number}-of-{self.of}.lock"))
+            except BusyError:
+                raise BusyError(f"{printable(directory)}: another command runs shard {self} there") from None
+            yield
 
     def part(self, tasks: Sequence[Task]) -> list[Task]:
         """Give its tasks: every N-th, each once, so that points that take long are dealt out to all shards."""
@@ -74,46 +79,44 @@ def shards_in(directory: Path) -> list[Shard]:
     return sorted(Shard(int(name[1]), int(name[2])) for name in names if name)
 
 
-def finished(directory: Path, *, but: str = "") -> set[str]:
-    """Give the ids of all tasks whose results are in a directory, except in the file of that name.
+def finished(directory: Path, *, but: str = "", only: str = "") -> set[str]:
+    """Give the ids of all tasks whose results are in a directory: in all files `but` one, or in one `only`.
 
     Other processes may be writing to it: a line that is not whole yet does not count.
     """
     found: set[str] = set()
-    for name in (RESULTS, *(shard.file for shard in shards_in(directory))):
-        if name != but and (directory / name).exists():
-            with closing(Journal(directory / name, only_read=True)) as journal:
+    # A merge removes the file of a shard when RESULTS has its content, so RESULTS comes last.
+    for name in (*(shard.file for shard in shards_in(directory)), RESULTS):
+        if name == (only or name) != but:
+            with suppress(FileNotFoundError), closing(Journal(directory / name, only_read=True)) as journal:
                 found.update(journal.ids)
     return found
 
 
-def gather(directory: Path, tasks: Iterable[Task], journal: Journal) -> dict[str, int]:
-    """Take the results of these tasks out of the files of shards. Returns the others, a number by the file's name."""
+def gather(directory: Path, tasks: Iterable[Task], journal: Journal) -> None:
+    """Take the results of these tasks out of the files of shards."""
     wanted = {task.id for task in tasks}
-    foreign: dict[str, int] = {}
     for shard in shards_in(directory):
         with closing(Journal(directory / shard.file, only_read=True)) as part:
             for task in part.ids:
                 if task in wanted and task not in journal:
                     journal.add(task, part.line(task))
-            if others := sum(task not in wanted for task in part.ids):
-                foreign[shard.file] = others
-    return foreign
 
 
 def remove_gathered(directory: Path, journal: Journal) -> None:
     """Remove the files of shards whose results are all in the journal, and that no process is writing to."""
     for shard in shards_in(directory):
         path = directory / shard.file
-        with suppress(BusyError), locked(directory, shard.lock), closing(Journal(path, only_read=True)) as part:
+        with suppress(BusyError), shard.locked(directory), closing(Journal(path, only_read=True)) as part:
             if all(task in journal for task in part.ids):
                 path.unlink()
 
 
-def foreign_text(directory: Path, foreign: dict[str, int]) -> Iterator[str]:
-    """Write for each file of a shard how many of its results the study has no task for, and why that may be."""
-    for name, results in foreign.items():
-        yield (
-            f"{printable(directory / name)}: {results} results are of no task of this study; expected runs of the same "
-            "study, by the same build of flashwatt, on traces with the same content"
-        )
+def doubts(directory: Path) -> Iterator[str]:
+    """Write which files of shards have results that were not taken, and why that may be."""
+    there = finished(directory, only=RESULTS)
+    for shard in shards_in(directory):
+        if foreign := len(finished(directory, only=shard.file) - there):
+            found = f"{printable(directory / shard.file)}: {foreign} results are of no task of this study"
+            expected = "runs of the same study, by the same build of flashwatt, on traces with the same content"
+            yield f"{found}; expected {expected}"

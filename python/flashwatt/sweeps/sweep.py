@@ -6,6 +6,7 @@ import os
 import warnings
 from contextlib import closing
 from itertools import count
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,6 @@ from flashwatt.sweeps.workers import processors, run_tasks
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from os import PathLike
-    from pathlib import Path
     from typing import TypeAlias
 
     from flashwatt.config.config import Source
@@ -103,26 +103,42 @@ def sweep(
         for text in study.suspicions():
             warnings.warn(text, stacklevel=4)
     part = _part(shard, out, merge=merge)
+    if merge and out is not None and not Path(out).is_dir():
+        raise _core.FlashwattError(
+            f"merge: no such directory; found {os.fspath(out)}; expected one with results of shards"
+        )
     directory = None if out is None else made(out)
-    if part and directory:
-        return _sweep_part(part.part(tasks), part, directory, size, progress)
-    if directory:
-        check(directory / "results.parquet", marks.TABLE, force=force)
-    with locked(directory), closing(Journal(directory / shards.RESULTS if directory else None)) as journal:
-        foreign = shards.gather(directory, tasks, journal) if directory else {}
-        if merge and directory:
-            _check_all(tasks, journal, directory, foreign)
-        with sweep_progress(progress) as show:
+    if directory is None:
+        with closing(Journal()) as journal, sweep_progress(progress) as show:
             _run_missing(tasks, journal, size, show or silent)
+            return _results(tasks, journal)
+    if part:
+        return _sweep_part(part.part(tasks), part, directory, size, progress)
+    check(directory / "results.parquet", marks.TABLE, force=force)
+    results = _sweep_whole(tasks, directory, 0 if merge else size, progress, force=force)
+    if not isinstance(grid, Study):
+        for text in shards.doubts(directory):
+            warnings.warn(text, stacklevel=4)
+    return results
+
+
+def _sweep_whole(
+    tasks: list[Task], directory: Path, workers: int, progress: SweepProgress | bool | None, *, force: bool
+) -> Results:
+    """Take what shards have finished, and run the rest: nothing with 0 workers."""
+    with locked(directory), closing(Journal(directory / shards.RESULTS)) as journal:
+        shards.gather(directory, tasks, journal)
+        if not workers:
+            _check_all(tasks, journal, directory)
+        with sweep_progress(progress) as show:
+            _run_missing(tasks, journal, workers, show or silent)
         results = _results(tasks, journal)
         try:
             journal.finish(task.id for task in tasks)
-            if directory:
-                write(results.frame(), directory / "results.parquet", force=force)
+            write(results.frame(), directory / "results.parquet", force=force)
         except _core.FlashwattError as error:
             raise SweepNotSavedError(str(error), results) from None
-        if directory:
-            shards.remove_gathered(directory, journal)
+        shards.remove_gathered(directory, journal)
     return results
 
 
@@ -144,8 +160,10 @@ def _sweep_part(
     tasks: list[Task], part: shards.Shard, directory: Path, size: int, progress: SweepProgress | bool | None
 ) -> Results:
     """Run a shard; tasks that have a result elsewhere in the directory are not run again."""
+    if not tasks:
+        return Results([])
     elsewhere = shards.finished(directory, but=part.file)
-    with locked(directory, part.lock), closing(Journal(directory / part.file)) as journal:
+    with part.locked(directory), closing(Journal(directory / part.file)) as journal:
         with sweep_progress(progress) as show:
             _run_missing(tasks, journal, size, show or silent, elsewhere)
         results = _results(tasks, journal)
@@ -156,14 +174,14 @@ def _sweep_part(
     return results
 
 
-def _check_all(tasks: list[Task], journal: Journal, directory: Path, foreign: dict[str, int]) -> None:
+def _check_all(tasks: list[Task], journal: Journal, directory: Path) -> None:
     """Raise a `FlashwattError` if tasks have no result."""
     wanted = {task.id for task in tasks}
     if missing := sum(task not in journal for task in wanted):
         kept = f"{len(wanted) - missing} of {len(wanted)} tasks are finished and kept in {directory / shards.RESULTS}"
         lines = [
             f"merge: {missing} tasks have no result; {kept} (without merge they run here)",
-            *shards.foreign_text(directory, foreign),
+            *shards.doubts(directory),
         ]
         raise _core.FlashwattError("\n".join(lines))
 
