@@ -124,9 +124,8 @@ def test_results_of_another_build_are_named(study: Path, tmp_path: Path, monkeyp
 def test_results_on_another_trace_are_named(tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
     grid: dict[str, Any] = {"device.ways": [1, 2]}
-    base = {"device": {"channels": 2}, "workload": {"trace": {"path": str(trace), "format": "flashwatt"}}}
+    base = {"device": {"channels": 2}, "workload": {"trace": {"path": str(trace)}}}
     shutil.copy(EXAMPLES.parent / "trace.csv", trace)
-    base["workload"]["trace"].pop("format")
     flashwatt.sweep(grid, base=base, out=tmp_path / "out", shard=(0, 2), workers=1)
     trace.write_text("\n".join(trace.read_text().splitlines()[:-1]) + "\n")
     flashwatt.sweep(grid, base=base, out=tmp_path / "out", shard=(1, 2), workers=1)
@@ -155,7 +154,9 @@ def test_a_line_without_a_report_is_named(study: Path, tmp_path: Path) -> None:
     path = tmp_path / "shard-0-of-3.jsonl"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], json.dumps({"id": json.loads(lines[1])["id"]}), lines[2]]) + "\n")
-    with pytest.raises(flashwatt.FlashwattError, match=r"shard-0-of-3.jsonl:2: not a result .* an id and a report"):
+    with pytest.raises(
+        flashwatt.FlashwattError, match=r"shard-0-of-3.jsonl:2: task .*: no point, seed, report; expected a result"
+    ):
         flashwatt.sweep(study, out=tmp_path, merge=True)
 
 

@@ -175,7 +175,7 @@ def _of_a_part(study: Study, out: Path, workers: int | None, shard: Shard | None
     results, fault = swept(study, out, workers, force=False, shard=shard)
     if fault:
         raise fault
-    runs = len(shard.part(study.tasks()))
+    runs = len(results) or len(shard.part(study.tasks()))
     if not runs:
         kept = f"it has no runs: the study has {study.size}"
     elif len(results):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 _PIECE_BYTES = 1 << 20
+_PARTS = {"point": dict, "seed": int, "report": dict}
+"""What a line has beside its id."""
 
 
 class Journal:
@@ -59,7 +61,7 @@ class Journal:
         return list(self._places)
 
     def __iter__(self) -> Iterator[bytes]:
-        return map(self.line, list(self._places))
+        return map(self.line, self.ids)
 
     def add(self, task: str, line: bytes) -> None:
         """Append the line of a task that has finished; it ends with a newline.
@@ -119,16 +121,20 @@ class Journal:
         self._end += len(line)
 
     def _content(self, line: bytes, number: int) -> dict[str, Any]:
+        content = None
         with suppress(ValueError, RecursionError):
             content = json.loads(line)
-            if isinstance(content, dict) and "id" in content and isinstance(content.get("report"), dict):
-                return content
-        raise self._foreign(line, number)
+        if not isinstance(content, dict) or "id" not in content:
+            raise self._foreign(line, number)
+        if wrong := [key for key, kind in _PARTS.items() if not isinstance(content.get(key), kind)]:
+            task = f"{self.path}:{number}: task {str(content['id'])[:12]}"
+            raise _core.FlashwattError(f"{task}: no {', '.join(wrong)}; expected a result of a sweep")
+        return content
 
     def _foreign(self, line: bytes, number: int) -> _core.FlashwattError:
         found = line[:40].decode(errors="backslashreplace").rstrip()
         place = f"{self.path}:{number}: not a result of a sweep; found `{found}`"
-        return _core.FlashwattError(f"{place}; expected a line with an id and a report (remove the line, or the file)")
+        return _core.FlashwattError(f"{place}; expected a line with an id (remove the line, or the file)")
 
 
 def _was_stopped(content: dict[str, Any]) -> bool:

@@ -356,12 +356,8 @@ def _journal_file(path: Path) -> Path:
 
 
 def _point(line: bytes, path: Path) -> dict[str, Any]:
-    """The point of a line of results.jsonl, whose other parts must be there, too."""
+    """The point of a line of results.jsonl."""
     content = parse_json(line, printable(path))
-    kinds = {"point": dict, "seed": int, "report": dict}
-    if wrong := [key for key, kind in kinds.items() if not isinstance(content.get(key), kind)]:
-        task, missing = str(content.get("id"))[:12], ", ".join(wrong)
-        raise _core.FlashwattError(f"{printable(path)}: task {task}: no {missing}; expected a result of a sweep")
     read_as_today(content["report"], f"{printable(path)}: task {str(content.get('id'))[:12]}")
     point: dict[str, Any] = content["point"]
     return point

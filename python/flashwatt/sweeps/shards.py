@@ -1,4 +1,4 @@
-"""Parts of a sweep that run apart, on machines that share no more than a directory.
+"""Shards: parts of a sweep that run on several machines. The machines need one directory that all of them see.
 
 A shard of N takes every N-th task of the study and keeps its results in a file of its own, `shard-I-of-N.jsonl`, that
 no other process writes. So shards need neither a scheduler nor a network. A sweep of the same study in that directory
@@ -79,18 +79,21 @@ def shards_in(directory: Path) -> list[Shard]:
     return sorted(Shard(int(name[1]), int(name[2])) for name in names if name)
 
 
-def finished(directory: Path, *, but: str = "", only: str = "") -> set[str]:
-    """Give the ids of all tasks whose results are in a directory: in all files `but` one, or in one `only`.
+def finished(directory: Path, *, but: str = "") -> set[str]:
+    """Give the ids of all tasks whose results are in a directory, in any file but that of this name.
 
     Other processes may be writing to it: a line that is not whole yet does not count.
     """
-    found: set[str] = set()
     # A merge removes the file of a shard when RESULTS has its content, so RESULTS comes last.
-    for name in (*(shard.file for shard in shards_in(directory)), RESULTS):
-        if name == (only or name) != but:
-            with suppress(FileNotFoundError), closing(Journal(directory / name, only_read=True)) as journal:
-                found.update(journal.ids)
-    return found
+    names = (*(shard.file for shard in shards_in(directory)), RESULTS)
+    return {task for name in names if name != but for task in _ids(directory / name)}
+
+
+def _ids(path: Path) -> list[str]:
+    """Give the ids of the tasks in a file; none if it is not there."""
+    with suppress(FileNotFoundError), closing(Journal(path, only_read=True)) as journal:
+        return journal.ids
+    return []
 
 
 def gather(directory: Path, tasks: Iterable[Task], journal: Journal) -> None:
@@ -114,9 +117,10 @@ def remove_gathered(directory: Path, journal: Journal) -> None:
 
 def doubts(directory: Path) -> Iterator[str]:
     """Write which files of shards have results that were not taken, and why that may be."""
-    there = finished(directory, only=RESULTS)
-    for shard in shards_in(directory):
-        if foreign := len(finished(directory, only=shard.file) - there):
+    by_shard = {shard: _ids(directory / shard.file) for shard in shards_in(directory)}
+    there = set(_ids(directory / RESULTS)) if by_shard else set()
+    for shard, ids in by_shard.items():
+        if foreign := len(set(ids) - there):
             found = f"{printable(directory / shard.file)}: {foreign} results are of no task of this study"
             expected = "runs of the same study, by the same build of flashwatt, on traces with the same content"
             yield f"{found}; expected {expected}"

@@ -109,36 +109,42 @@ def sweep(
         )
     directory = None if out is None else made(out)
     if directory is None:
-        with closing(Journal()) as journal, sweep_progress(progress) as show:
-            _run_missing(tasks, journal, size, show or silent)
-            return _results(tasks, journal)
+        with closing(Journal()) as journal:
+            return _all_run(tasks, journal, size, progress)
     if part:
         return _sweep_part(part.part(tasks), part, directory, size, progress)
-    check(directory / "results.parquet", marks.TABLE, force=force)
-    results = _sweep_whole(tasks, directory, 0 if merge else size, progress, force=force)
+    table = directory / "results.parquet"
+    check(table, marks.TABLE, force=force)
+    with locked(directory), closing(Journal(directory / shards.RESULTS)) as journal:
+        shards.gather(directory, tasks, journal)
+        if merge:
+            _check_all(tasks, journal, directory)
+        results = _all_run(tasks, journal, size, progress, save=lambda made: write(made.frame(), table, force=force))
+        shards.remove_gathered(directory, journal)
     if not isinstance(grid, Study):
         for text in shards.doubts(directory):
             warnings.warn(text, stacklevel=4)
     return results
 
 
-def _sweep_whole(
-    tasks: list[Task], directory: Path, workers: int, progress: SweepProgress | bool | None, *, force: bool
+def _all_run(
+    tasks: list[Task],
+    journal: Journal,
+    workers: int,
+    progress: SweepProgress | bool | None,
+    *,
+    elsewhere: Collection[str] = (),
+    save: Callable[[Results], object] = lambda _results: None,
 ) -> Results:
-    """Take what shards have finished, and run the rest: nothing with 0 workers."""
-    with locked(directory), closing(Journal(directory / shards.RESULTS)) as journal:
-        shards.gather(directory, tasks, journal)
-        if not workers:
-            _check_all(tasks, journal, directory)
-        with sweep_progress(progress) as show:
-            _run_missing(tasks, journal, workers, show or silent)
-        results = _results(tasks, journal)
-        try:
-            journal.finish(task.id for task in tasks)
-            write(results.frame(), directory / "results.parquet", force=force)
-        except _core.FlashwattError as error:
-            raise SweepNotSavedError(str(error), results) from None
-        shards.remove_gathered(directory, journal)
+    """Run the tasks that have a result neither in the journal nor `elsewhere`, and write the final files."""
+    with sweep_progress(progress) as show:
+        _run_missing(tasks, journal, workers, show or silent, elsewhere)
+    results = _results(tasks, journal)
+    try:
+        journal.finish(task.id for task in tasks)
+        save(results)
+    except _core.FlashwattError as error:
+        raise SweepNotSavedError(str(error), results) from None
     return results
 
 
@@ -164,14 +170,7 @@ def _sweep_part(
         return Results([])
     elsewhere = shards.finished(directory, but=part.file)
     with part.locked(directory), closing(Journal(directory / part.file)) as journal:
-        with sweep_progress(progress) as show:
-            _run_missing(tasks, journal, size, show or silent, elsewhere)
-        results = _results(tasks, journal)
-        try:
-            journal.finish(task.id for task in tasks)
-        except _core.FlashwattError as error:
-            raise SweepNotSavedError(str(error), results) from None
-    return results
+        return _all_run(tasks, journal, size, progress, elsewhere=elsewhere)
 
 
 def _check_all(tasks: list[Task], journal: Journal, directory: Path) -> None:
