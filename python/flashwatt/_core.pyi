@@ -101,7 +101,11 @@ def run(
     request_log: AnyPath | None = None,
     dispatch_log: AnyPath | None = None,
     capture: AnyPath | None = None,
+    against: tuple[str, str, Sequence[str]] | None = None,
 ) -> str: ...
+def memory_bytes(config_text: str, file_name: str, sets: Sequence[str]) -> int:
+    """Memory in bytes that a run of this configuration takes at most."""
+
 def age(
     config_text: str,
     file_name: str,

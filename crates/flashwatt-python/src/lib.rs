@@ -42,10 +42,11 @@ fn run_error(error: Error) -> PyErr {
 }
 
 /// Runs a configuration and returns the report as JSON. Ctrl-C, or a `progress` that returns `False`, ends the run
-/// early: the report then covers the simulated part and has the status "interrupted". `started` is called on the
+/// early: the report then covers the simulated part and has the status "interrupted". `against` is a configuration that runs beside this one
+/// and that its figures are compared with. `started` is called on the
 /// engine's thread when the start state is complete and the simulation begins, and again when it has ended and power cuts follow.
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None, dispatch_log=None, capture=None))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None, dispatch_log=None, capture=None, against=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -63,6 +64,7 @@ fn run(
     request_log: Option<PathBuf>,
     dispatch_log: Option<PathBuf>,
     capture: Option<PathBuf>,
+    against: Option<(String, String, Vec<String>)>,
 ) -> PyResult<String> {
     let options = flashwatt::RunOptions {
         op_log,
@@ -74,18 +76,30 @@ fn run(
         edges_ns,
         latency_histogram,
         check,
+        partner: None,
     };
     let report = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
         let mut halves = [None, Some(flashwatt::Preparation::PowerCuts)].into_iter().peekable();
-        flashwatt::run(&config, &options, &mut |told| {
+        let baseline = against.map(|(text, name, sets)| load(&text, &name, &sets)).transpose()?;
+        let mut told = |told: &flashwatt::Progress| {
             if halves.next_if_eq(&told.preparing).is_some() {
                 started.iter().for_each(call);
             }
             progress(told)
-        })
+        };
+        match &baseline {
+            Some(baseline) => flashwatt::run_against(&config, baseline, &options, &mut told),
+            None => flashwatt::run(&config, &options, &mut told),
+        }
     })?;
     json(&report.map_err(run_error)?)
+}
+
+/// Memory in bytes that a run of a configuration takes at most.
+#[pyfunction]
+fn memory_bytes(config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<u64> {
+    Ok(flashwatt::memory_bytes(&load(config_text, file_name, &sets).map_err(run_error)?))
 }
 
 /// Prepares a drive, saves it to the file `to`, and returns a JSON description of the file. `progress` is called as by
@@ -427,7 +441,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         FlashwattError, RunInterruptedError, age, config_reference, config_schema, crash, cut_schema, definition,
-        inputs, inspect, kinds, list_names, merged, number, power_levels, preset_settings, registered, reprice,
+        inputs, inspect, kinds, list_names, memory_bytes, merged, number, power_levels, preset_settings, registered, reprice,
         resolve, run, standin_of_trace, trace_convert, trace_info, trace_profile,
     };
 

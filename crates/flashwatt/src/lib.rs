@@ -72,6 +72,7 @@
 struct Readme;
 
 pub mod config;
+pub mod precision;
 pub mod report;
 pub mod run;
 
@@ -88,8 +89,9 @@ pub use flashwatt_workload as workload;
 pub use report::Report;
 pub use report::reprice::reprice;
 pub use run::RunOptions;
+pub use run::run_against;
 pub use run::age::{AgeOptions, Aged, age};
-pub use run::footprint::footprint_bytes;
+pub use run::footprint::{footprint_bytes, memory_bytes};
 pub use run::inspect::{FileLayout, Inspection, inspect};
 pub use run::power;
 

@@ -113,6 +113,11 @@ impl Histogram {
         (self.count > 0).then(|| top(found).clamp(self.min, self.max))
     }
 
+    /// Number of values in the bins up to that of `value`.
+    pub fn up_to(&self, value: Nanos) -> u64 {
+        self.bins.iter().take(bin(value) + 1).sum()
+    }
+
     /// The bins that are not empty, in ascending order.
     pub fn bars(&self) -> Bars {
         let held = self.bins.iter().enumerate().filter(|&(_, &count)| count > 0);

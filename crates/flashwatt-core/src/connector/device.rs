@@ -23,6 +23,15 @@ impl Cx<'_> {
     }
 }
 
+/// Counts of flash that write amplification is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashCounts {
+    /// Bytes that the host wrote, in requests that were taken up.
+    pub host_bytes: u64,
+    /// Pages programmed, by any cause.
+    pub programs: u64,
+}
+
 /// A storage device. It owns no loop and no clock: it receives requests and its own events, and returns completions.
 ///
 /// At each instant [`Self::pass_time`] comes first, then the device's events, then requests ([`Self::submit`]), and
@@ -83,6 +92,11 @@ pub trait Device {
 
     /// Operations of the medium that ended in this window.
     fn operations(&self) -> u64;
+
+    /// Counts of flash since the window began; zeros of a device without flash.
+    fn flash_counts(&self) -> FlashCounts {
+        FlashCounts::default()
+    }
 
     /// Largest number of operations of the medium that can end at one instant.
     fn operations_at_once(&self) -> u64;

@@ -13,7 +13,7 @@ mod workload;
 
 pub use crate::energy::window::{AtEnd, Figures, Window};
 pub use agenda::{Agenda, EventKind, Seats};
-pub use device::{Cx, Device};
+pub use device::{Cx, Device, FlashCounts};
 pub use extent::Extent;
 pub use request::{Completion, Origin, Priority, PriorityClass, Request, RequestKind, Status, Tag};
 pub use sink::RequestSink;

@@ -9,6 +9,7 @@ mod power;
 pub mod settings;
 pub mod sim;
 mod stages;
+pub mod stop;
 
 pub use by_origin::{ByOrigin, ORIGINS_MAX};
 pub use outcome::{Completed, End, Outcome};

@@ -10,6 +10,7 @@ use super::faults::{refused, unknown_tag, waits_for_nothing};
 use super::outcome::{Completed, End, Outcome, TimeSpan};
 use super::settings::{Span, Stages};
 use super::stages::{EndedStage, Stage};
+use super::stop::Stop;
 use crate::connector::{
     Agenda, Completion, Cx, Device, Next, Origin, Request, RequestKind, Seats, Status, Tag, Window, Workload,
 };
@@ -39,6 +40,12 @@ pub struct Sim<W: Workload, D: Device> {
     pub(super) stage: Stage,
     pub(super) completed: Completed,
     pub(super) left_in_stage: u64,
+    /// Requests of the stage that are left after these: more than 0 only while `stop` looks before the stage's end.
+    pub(super) left_after_look: u64,
+    /// The time at which the measured window began.
+    pub(super) window_ns: Nanos,
+    /// The rule that may end the measured window before its bounds.
+    pub(super) stop: Option<Box<dyn Stop>>,
     pub(super) ended_stages: Vec<EndedStage<D::Figures>>,
     /// The time series of the measured window, set when that ends.
     pub(super) series: Option<Box<Series>>,
@@ -107,6 +114,9 @@ impl<W: Workload, D: Device> Sim<W, D> {
             stage: Stage::Warmup,
             completed: Completed::default(),
             left_in_stage: u64::MAX,
+            left_after_look: 0,
+            window_ns: 0,
+            stop: None,
             ended_stages: Vec::new(),
             series: None,
             requests_taken: 0,
@@ -119,6 +129,14 @@ impl<W: Workload, D: Device> Sim<W, D> {
             seats: OwnSeats { arrival: first, stage_end: first + 1 },
             device,
         }
+    }
+
+    /// The same with a rule that may end the measured window before its bounds, or begin it anew. The bounds count from the end of the
+    /// warm-up that the stages ask for, however often the window begins anew.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: Box<dyn Stop>) -> Self {
+        self.stop = Some(stop);
+        self
     }
 
     /// Runs to the end, and returns the device. `progress` is called from time to time with the progress; if it returns

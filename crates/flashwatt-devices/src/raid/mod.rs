@@ -17,7 +17,7 @@ use flashwatt_base::error::{Error, Fault};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{
-    AtEnd, Completion, Cx, Device, Request, RequestKind, Seats, Status, Tag, Upcoming, Window,
+    AtEnd, Completion, Cx, Device, FlashCounts, Request, RequestKind, Seats, Status, Tag, Upcoming, Window,
 };
 use flashwatt_core::energy::Series;
 use flashwatt_core::energy::mean_window::MeanWindow;
@@ -610,6 +610,14 @@ impl<D: Device> Device for Raid<D> {
 
     fn operations(&self) -> u64 {
         self.members.iter().flatten().map(|member| member.device.operations()).sum()
+    }
+
+    fn flash_counts(&self) -> FlashCounts {
+        let each = self.members.iter().flatten().map(|member| member.device.flash_counts());
+        each.fold(FlashCounts::default(), |sum, one| FlashCounts {
+            host_bytes: sum.host_bytes + one.host_bytes,
+            programs: sum.programs + one.programs,
+        })
     }
 
     fn operations_at_once(&self) -> u64 {

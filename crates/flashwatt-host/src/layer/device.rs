@@ -8,7 +8,7 @@ use crate::figures::{Depths, Hosted};
 use flashwatt_base::error::{Error, Fault, nearest};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{
-    AtEnd, Completion, Cx, Device, OriginName, Priority, Request, RequestSink, Seats, Status, Tag, Upcoming, Window,
+    AtEnd, Completion, Cx, Device, FlashCounts, OriginName, Priority, Request, RequestSink, Seats, Status, Tag, Upcoming, Window,
 };
 use flashwatt_core::energy::Series;
 
@@ -253,12 +253,20 @@ impl<D: Device> Device for BlockLayer<D> {
         self.device.operations()
     }
 
+    fn flash_counts(&self) -> FlashCounts {
+        self.device.flash_counts()
+    }
+
     fn operations_at_once(&self) -> u64 {
         self.device.operations_at_once()
     }
 
     fn series_overflowed(&mut self) -> bool {
         self.device.series_overflowed()
+    }
+
+    fn book(&mut self, now: Nanos) {
+        self.device.book(now);
     }
 
     fn so_far(&self) -> (f64, f64) {

@@ -18,7 +18,7 @@ use crate::observe::probe::{Probe, Purpose};
 use flashwatt_base::error::{Error, Fault};
 use flashwatt_base::mem::FlatTable;
 use flashwatt_base::units::{DieId, Nanos, RequestId};
-use flashwatt_core::connector::{Completion, Cx, Device, Request, Seats, Status, Tag, Upcoming};
+use flashwatt_core::connector::{Completion, Cx, Device, FlashCounts, Request, Seats, Status, Tag, Upcoming};
 use flashwatt_core::energy::Series;
 use flashwatt_core::energy::window::{AtEnd, Window};
 
@@ -354,6 +354,10 @@ impl<P: Probe> Device for Ssd<P> {
 
     fn operations(&self) -> u64 {
         self.flash.accounts.ledger.flash_operations()
+    }
+
+    fn flash_counts(&self) -> FlashCounts {
+        self.flash.accounts.flash_counts()
     }
 
     /// Of each die a read and a program, if it copies by itself.

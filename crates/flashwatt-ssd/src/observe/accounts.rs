@@ -17,7 +17,7 @@ use crate::operation::{Cause, OpClass};
 use flashwatt_base::halves::Halves;
 use flashwatt_base::stats::Histogram;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
-use flashwatt_core::connector::{Request, RequestKind};
+use flashwatt_core::connector::{FlashCounts, Request, RequestKind};
 use flashwatt_core::energy::meter::SERVERS;
 use flashwatt_core::energy::parts::StateId;
 use flashwatt_core::energy::series::Recorder;
@@ -818,6 +818,11 @@ impl<P: Probe> SsdAccounts<P> {
     #[cold]
     pub fn erased(&mut self) {
         self.settling.take(self.written.host_bytes, self.ledger.programs());
+    }
+
+    /// What write amplification is made of, since the window began.
+    pub fn flash_counts(&self) -> FlashCounts {
+        FlashCounts { host_bytes: self.written.host_bytes, programs: self.ledger.programs() }
     }
 
     /// As [`Meter::so_far`]. The array of an operation that started at the present time may work from then on; the meter

@@ -2,7 +2,7 @@
 
 use flashwatt_base::error::Error;
 use flashwatt_base::units::Nanos;
-use flashwatt_core::connector::{AtEnd, Cx, Device, Figures, Request, Seats, Tag, Upcoming, Window};
+use flashwatt_core::connector::{AtEnd, Cx, Device, Figures, FlashCounts, Request, Seats, Tag, Upcoming, Window};
 use flashwatt_core::energy::Series;
 use flashwatt_devices::hdd::{Hdd, HddFigures};
 use flashwatt_devices::raid::Raid;
@@ -178,6 +178,10 @@ impl Device for AnyDrive {
 
     fn operations(&self) -> u64 {
         each!(self, drive => drive.operations())
+    }
+
+    fn flash_counts(&self) -> FlashCounts {
+        each!(self, drive => drive.flash_counts())
     }
 
     fn operations_at_once(&self) -> u64 {

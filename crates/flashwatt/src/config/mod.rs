@@ -73,7 +73,7 @@ pub use parse::{load, merged, merged_to};
 pub(crate) use presets::described;
 pub use presets::{DEFAULT_PRESET, PRESETS, preset};
 pub(crate) use prices::{Has, prices};
-pub use run::{Cuts, PowerCuts, Precondition, Replay, Run};
+pub use run::{Cuts, Measure, PowerCuts, Precision, Precondition, Replay, Run};
 pub use schema::{Key, OneOf, number, reference, schema};
 pub use settings::{Setting, about, settings};
 
@@ -164,6 +164,17 @@ impl Config {
         const APART: u64 = 0x9e37_79b9_7f4a_7c15;
         let seed = self.run.seed ^ (place as u64).wrapping_mul(APART);
         Config { run: Run { seed, ..self.run.clone() }, ..self.clone() }.sealed()
+    }
+
+    /// The same, judged by the precision of another configuration.
+    ///
+    /// # Errors
+    /// If its report has not all of those figures.
+    pub(crate) fn judged_by(&self, precision: &Precision) -> Result<Config, Error> {
+        let measure = Measure { precision: Some(precision.clone()), ..self.run.measure.clone() };
+        let config = Config { run: Run { measure, ..self.run.clone() }, ..self.clone() }.sealed();
+        let faults = resolve::faults_of_precision(&config);
+        if faults.is_empty() { Ok(config) } else { Err(Error::Config(faults)) }
     }
 
     /// The same with another start state.

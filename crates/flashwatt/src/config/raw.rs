@@ -634,7 +634,7 @@ pub struct Run {
     /// What runs before the counters start.
     pub warmup: Span,
     /// What is measured; everything unless given.
-    pub measure: Span,
+    pub measure: Measure,
     /// Does the window end when the drain does? Then every figure covers the work that goes on after the last request, too.
     pub count_drain: Option<bool>,
     /// How the drive takes the requests: `timed`, or `flashsim` (without a clock, by the rules of `[run.replay.flashsim]`).
@@ -793,4 +793,30 @@ pub struct Span {
     pub requests: Option<u64>,
     /// Simulated seconds.
     pub seconds: Option<f64>,
+}
+
+/// `[run.measure]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measure {
+    /// Requests; at most, with `precision`.
+    pub requests: Option<u64>,
+    /// Simulated seconds; at most, with `precision`.
+    pub seconds: Option<f64>,
+    /// End the run when its figures are known. Without this table it ends with the workload, or after `requests` or `seconds`.
+    pub precision: Precision,
+}
+
+/// `[run.measure.precision]`
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Precision {
+    /// How well each figure is to be known: half the width of its confidence interval, as a share of the figure (`"2%"`).
+    pub relative_error: Option<f64>,
+    /// The figures, by their keys in a report: of `throughput`, `latency_ns`, `efficiency` and `power_w`, and `flash.write_amplification`.
+    pub figures: Option<Vec<String>>,
+    /// Share of all runs, each with another seed, whose interval holds the figure of an endless run.
+    pub confidence: Option<f64>,
+    /// Requests that are measured at least.
+    pub least_requests: Option<u64>,
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::raw::{self, Raw};
 use super::{Config, Drive, Precondition, Replay, Run, Span, Workload};
+use flashwatt_base::error::Fault;
 use flashwatt_base::registry::{self, Entry, Named, Param};
-use flashwatt_base::settings::{Checker, Field, field, unknown_name};
+use flashwatt_base::settings::{Checker, Field, KeySource, Node, field, unknown_name};
 use flashwatt_base::units::Nanos;
 use flashwatt_ssd::ftl;
 use flashwatt_workload::synthetic::MODELS;
@@ -19,6 +20,7 @@ mod files;
 mod hdd;
 mod host;
 mod power_cuts;
+mod precision;
 mod replay;
 mod ssd;
 mod workload;
@@ -72,7 +74,15 @@ pub(super) fn resolve(c: &mut Checker, raw: &Raw, member_of: &mut MemberOf) -> O
     }
     let config = Config { drive, host, workload, run, seal: String::new() }.sealed();
     power_cuts::can_be_cut(c, &config);
+    precision::can_be_judged(c, &config);
     Some(config)
+}
+
+/// What makes it impossible to end a run by the precision of its figures.
+pub(super) fn faults_of_precision(config: &Config) -> Vec<Fault> {
+    let (tree, mut faults) = (Node::empty(KeySource::File), Vec::new());
+    precision::can_be_judged(&mut Checker::new(&tree, "the configuration to compare with", &mut faults), config);
+    faults
 }
 
 /// A rate in 10^6 bytes/s, where 0 or nothing stands for "takes no time".
@@ -138,7 +148,7 @@ fn run(c: &mut Checker, raw: &raw::Run, workload: &Workload, bounds: &Bounds) ->
         seed: c.choice(field!("run", raw.seed), 1),
         precondition: precondition(c, raw.precondition.as_ref(), bounds),
         warmup: span(c, "run.warmup", &raw.warmup, 0),
-        measure: span(c, "run.measure", &raw.measure, 1),
+        measure: precision::measure(c, &raw.measure),
         replay: Replay::Timed,
         count_drain: c.choice(field!("run", raw.count_drain), false),
         max_flash_ops: c.optional(field!("run", raw.max_flash_ops), 1..=COUNT_MAX),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
+use crate::precision::Figure;
 use flashwatt_base::units::{Nanos, SECTOR_BYTES};
 use flashwatt_core::kernel::settings::{Span, Stages};
 use flashwatt_ssd::drive::settings::Flashsim;
@@ -19,7 +20,7 @@ pub struct Run {
     /// Before the counters start.
     pub warmup: Span,
     /// What is measured.
-    pub measure: Span,
+    pub measure: Measure,
     /// How the drive takes the requests. Configurations that ask for nothing have no such key.
     #[serde(skip_serializing_if = "Replay::is_timed")]
     pub replay: Replay,
@@ -30,6 +31,30 @@ pub struct Run {
     /// When the power is cut, of copies of the drive. Configurations that ask for nothing have no such key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cuts: Option<PowerCuts>,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Measure {
+    /// Its bounds.
+    #[serde(flatten)]
+    pub span: Span,
+    /// When its figures are known well enough. Configurations that do not ask for it have no such key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+}
+
+/// How well figures are to be known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Precision {
+    /// Half the width of a confidence interval as a share of the figure, above 0.
+    pub relative_error: f64,
+    /// The figures, each once.
+    pub figures: Vec<Figure>,
+    /// Share of all runs whose interval holds the figure of an endless run, 0 to 1.
+    pub confidence: f64,
+    /// Requests that are measured at least.
+    pub least_requests: u64,
 }
 
 /// Power cuts of a run. Each is one of a copy of the drive.
@@ -74,8 +99,8 @@ pub enum Cuts {
 impl Run {
     /// What the loop takes of it.
     pub fn stages(&self) -> Stages {
-        let &Run { warmup, measure, count_drain, max_flash_ops, .. } = self;
-        Stages { warmup, measure, count_drain, max_flash_ops }
+        let &Run { warmup, count_drain, max_flash_ops, .. } = self;
+        Stages { warmup, measure: self.measure.span, count_drain, max_flash_ops }
     }
 
     /// As [`Stages::requests`].

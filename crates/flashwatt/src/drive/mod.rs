@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::any::AnyDrive;
-use crate::config::{Config, Span};
+use crate::config::{Config, Measure, Span};
 use crate::crash::{Bug, Cut, Witness, cut_in_place, cuttable, losses, summed_up};
 use crate::report::hdd::SupplyEnergies;
 use crate::report::{Report, Reported};
@@ -381,7 +381,7 @@ fn check(config: &Config) -> Result<(), Error> {
 /// The configuration without the bounds of a run, which the program sets.
 fn unbounded(config: &Config) -> Config {
     let mut config = config.clone();
-    (config.run.warmup, config.run.measure) = (Span::default(), Span::default());
+    (config.run.warmup, config.run.measure) = (Span::default(), Measure::default());
     config.run.max_flash_ops = None;
     config
 }

@@ -4,6 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::config::Config;
+use crate::precision::PrecisionReport;
 use crate::snapshot::Identity;
 use flashwatt_base::stats::{Bars, Latency};
 use flashwatt_base::units::Nanos;
@@ -112,6 +113,8 @@ pub struct Report {
     pub power_cuts: Option<Box<PowerCutsReport>>,
     /// Total energy in J as the integral of the drive's power over time: a second path to `energy_j.total`.
     pub energy_integral_j: f64,
+    /// How well the figures are known that `run.measure.precision` asks for; none without it.
+    pub precision: Option<PrecisionReport>,
     /// Power over time, if requested.
     pub series: Option<PowerSeries<ActivitySeries>>,
     /// Every edge of the current in a window of time, if requested.
@@ -234,6 +237,9 @@ impl Serialize for Report {
         }
         if self.power_cuts.is_some() {
             entries!(map, self, power_cuts);
+        }
+        if self.precision.is_some() {
+            entries!(map, self, precision);
         }
         if self.series.is_some() {
             entries!(map, self, series);
@@ -428,12 +434,13 @@ pub(crate) struct ReportInput<'a> {
     pub latency_histogram: bool,
     pub warnings: Vec<String>,
     pub snapshot: Option<Identity>,
+    pub precision: Option<PrecisionReport>,
 }
 
 impl Report {
     pub(crate) fn new(parts: ReportInput) -> Report {
         let ReportInput { config, workload, outcome, of_device, total_j, drain_j, series, edges, .. } = parts;
-        let ReportInput { latency_histogram, mut warnings, snapshot, .. } = parts;
+        let ReportInput { latency_histogram, mut warnings, snapshot, precision, .. } = parts;
         let (counted, done) = outcome.counted(config.run.count_drain);
         let DeviceReport { supply_mv, sections, host, latency_histogram: histogram, mut not_steady, .. } = of_device;
         let replay = ReplayReport::new(config, &done, &sections);
@@ -494,6 +501,7 @@ impl Report {
                 time_at_peak_ns: reading.at_peak_ns,
             },
             power_cuts: None,
+            precision,
             energy_integral_j: reading.energy_j,
             throughput,
             series,
@@ -548,8 +556,8 @@ fn status(end: &End) -> String {
 
 /// The workload ended before all requests of the measured window.
 fn fewer_than_asked(config: &Config, outcome: &Outcome<()>) -> Option<String> {
-    let (asked, measured) = (config.run.measure.requests?, outcome.completed.requests());
-    let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.ns.is_none();
+    let (asked, measured) = (config.run.measure.span.requests?, outcome.completed.requests());
+    let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.span.ns.is_none() && config.run.measure.precision.is_none();
     let is_synthetic = matches!(config.workload, crate::config::Workload::Synthetic(_));
     let help =
         if is_synthetic { " (`requests` of its table sets their number: workload.uniform.requests, …)" } else { "" };

@@ -36,6 +36,19 @@ pub fn footprint_bytes(config: &Config, checked: bool) -> u64 {
         + REST_BYTES
 }
 
+/// Bytes of memory that a run of this configuration takes at most: its drives and, with power cuts, their copies.
+pub fn memory_bytes(config: &Config) -> u64 {
+    let of_drive = |config: &Config| match (&config.run.power_cuts, config.drive.ssd()) {
+        (_, None) => REST_BYTES,
+        (None, Some(_)) => footprint_bytes(config, false),
+        (Some(cuts), Some(_)) => footprint_of_cuts(config, cuts.twice),
+    };
+    match config.drive.array() {
+        None => of_drive(config),
+        Some(array) => array.places().flatten().map(|drive| of_drive(&config.of_drive(drive))).sum(),
+    }
+}
+
 /// Checks that there is memory for a drive.
 ///
 /// # Errors

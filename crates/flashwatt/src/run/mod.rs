@@ -4,13 +4,15 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use crate::config::{Config, Drive, Precondition, Span};
+use crate::precision::{Half, PrecisionReport, Rule, Settling, Shared};
 use crate::report::audit::audit;
 use crate::report::{Recorded, Report, ReportInput, Reported};
 use crate::run::request_log::{Logged, RequestLog};
 use flashwatt_base::error::{Error, Fault};
 use flashwatt_base::output::Aside;
 use flashwatt_base::progress::Progress;
-use flashwatt_core::connector::{Request, RequestSink, Workload};
+use flashwatt_core::connector::{Device, Request, RequestSink, Workload};
+use flashwatt_core::kernel::stop::Stop;
 use flashwatt_core::kernel::{End, Outcome, Sim};
 use flashwatt_files::Image;
 use flashwatt_host::BlockLayer;
@@ -19,6 +21,7 @@ pub use flashwatt_ssd::observe::probe::Recording;
 use flashwatt_workload as workload;
 use flashwatt_workload::trace::{LogPoint, TraceLog};
 
+mod against;
 pub(crate) mod age;
 mod drives;
 pub(crate) mod footprint;
@@ -32,6 +35,7 @@ mod start;
 
 pub(crate) use drives::{Needs, laid_down};
 use logs::{CAPTURE, DISPATCH_LOG, OP_LOG, REQUEST_LOG, aside, finish, keep, written};
+pub use against::{Partner, run_against};
 pub use options::RunOptions;
 use options::missed;
 pub(crate) use options::{is_not_cut, needs_a_clock, needs_an_ssd};
@@ -193,19 +197,53 @@ fn simulate<D: Reported>(
         return Err(is_not_cut("a run with a workload or a device of a program"));
     }
     let Some(host) = &config.host else {
-        let (outcome, device) = Sim::new(&config.run.stages(), device, &mut *workload).run(progress);
-        return Ok((conclude(config, options, outcome, &device, workload, start), device));
+        let (outcome, device, precision) = run_sim(config, options, device, workload, progress);
+        return Ok((conclude(config, options, outcome, &device, workload, Start { precision, ..start }), device));
     };
     let file =
         options.dispatch_log.as_deref().map(|path| aside(path, config, options.force, DISPATCH_LOG)).transpose()?;
     let log = written(&file)?.map(|out| Box::new(TraceLog::new(out, LogPoint::Dispatch)) as Box<dyn RequestSink>);
     let layer = BlockLayer::new(host, config.logical_bytes(), &workload.origins(), device)?;
     let layer = layer.recording(options.depths()).logged(log);
-    let (outcome, mut layer) = Sim::new(&config.run.stages(), layer, &mut *workload).run(progress);
+    let (outcome, mut layer, precision) = run_sim(config, options, layer, workload, progress);
     let log = layer.take_log();
-    let mut report = conclude(config, options, outcome, &layer, workload, start);
+    let mut report = conclude(config, options, outcome, &layer, workload, Start { precision, ..start });
     finish(&mut report, "dispatch log", file, log.map(RequestSink::close));
     Ok((report, layer.into_device()))
+}
+
+/// A simulation to its end. With a precision the run ends when its figures are known, and a rule tells what it found.
+fn run_sim<D: Device>(
+    config: &Config,
+    options: &RunOptions,
+    device: D,
+    workload: &mut dyn Workload,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> (Outcome<D::Figures>, D, Option<PrecisionReport>) {
+    let sim = Sim::new(&config.run.stages(), device, workload);
+    let Some(asked) = &config.run.measure.precision else {
+        let (outcome, device) = sim.run(progress);
+        return (outcome, device, None);
+    };
+    let tied = options.partner.as_ref().and_then(Partner::take_place);
+    let settling = Settling::new(config, asked.least_requests);
+    let has_begun = tied.as_ref().map_or(settling.turnover_bytes == 0, |(_, has_begun)| *has_begun);
+    let rule = Shared::new(Rule::new(asked, settling, has_begun));
+    let stop: Box<dyn Stop> = match tied {
+        Some((place, _)) => Box::new(Half { rule: rule.clone(), place }),
+        None => Box::new(rule.clone()),
+    };
+    let (outcome, device) = sim.stopped_by(stop).run(progress);
+    let report = PrecisionReport::new(&rule.rule(), &outcome.end);
+    if let (Some(partner), Some(rule)) = (&options.partner, rule.into_rule()) {
+        partner.leave(rule);
+    }
+    (outcome, device, Some(report))
+}
+
+/// Whether the start state of a run is that of its workload.
+fn starts_settled(config: &Config) -> bool {
+    Settling::new(config, 0).turnover_bytes == 0
 }
 
 /// Runs under the shadow check, with an operation log, or with both: one type of observer, since the engine is compiled for each. If the log cannot be written (for instance on a full disk), the report's status says so,
@@ -243,7 +281,7 @@ pub(crate) fn conclude<D: Reported>(
     workload: &mut dyn Workload,
     start: Start,
 ) -> Report {
-    let Start { mut warnings, snapshot } = start;
+    let Start { mut warnings, snapshot, precision } = start;
     if outcome.completed.requests() == 0 && matches!(outcome.end, End::Complete) {
         outcome.end = End::Failed(nothing_measured(config, &outcome));
     }
@@ -264,6 +302,9 @@ pub(crate) fn conclude<D: Reported>(
         outcome.end = End::Failed(error);
     }
     let measured = outcome.counted_ns(config.run.count_drain);
+    if options.partner.is_none() {
+        warnings.extend(precision.as_ref().and_then(PrecisionReport::warning));
+    }
     warnings.extend(edges.as_ref().zip(options.edges_ns).and_then(|(edges, window)| missed(edges, window, measured)));
     let of_device = device.report(config, &outcome);
     let total_j = device.energy_j(config, &outcome.counted(config.run.count_drain).0.figures);
@@ -281,6 +322,7 @@ pub(crate) fn conclude<D: Reported>(
         latency_histogram,
         warnings,
         snapshot,
+        precision,
     })
 }
 
@@ -288,7 +330,7 @@ pub(crate) fn conclude<D: Reported>(
 fn nothing_measured<F>(config: &Config, outcome: &Outcome<F>) -> Error {
     const WHAT: &str = "nothing was measured";
     let measured_ns = outcome.measured.end_ns.saturating_sub(outcome.measured.start_ns);
-    let fault = match config.run.measure.ns {
+    let fault = match config.run.measure.span.ns {
         Some(ns) if measured_ns >= ns => {
             let found = format!("no request that completed within {} s", ns as f64 / 1e9);
             Fault::key("run.measure.seconds", WHAT).found(found).expected("a longer time")

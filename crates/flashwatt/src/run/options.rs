@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Partner;
 use crate::config::{Config, Span};
 use flashwatt_base::error::{Error, Fault};
 use flashwatt_base::units::Nanos;
@@ -33,6 +34,8 @@ pub struct RunOptions {
     pub latency_histogram: bool,
     /// Keep a second account of the content of every page, and stop at the first difference ([`flashwatt_ssd::observe::check`]). Slow.
     pub check: bool,
+    /// Another run in step with this one ([`super::run_against`] ties them).
+    pub partner: Option<Partner>,
 }
 
 impl RunOptions {
@@ -71,7 +74,7 @@ impl RunOptions {
             let fault = Fault::key("edges", "an empty window").found(format!("from {from} ns until {until} ns"));
             return Err(Error::from(fault.expected("a window that ends after it begins")));
         }
-        match (self.series_interval_ns, config.run.measure) {
+        match (self.series_interval_ns, config.run.measure.span) {
             (Some(ns @ 1..), Span { requests: None, ns: Some(run_ns) }) if run_ns.div_ceil(ns) > BINS_MAX => {
                 Err(too_many_bins(ns, &format!("{run_ns} ns")))
             }

@@ -6,6 +6,7 @@ use super::footprint;
 use super::options::needs_an_ssd;
 use super::{RunOptions, simulate};
 use crate::config::{self, Config, Flashsim, Precondition, Replay, Ssd as Settings};
+use crate::precision::PrecisionReport;
 use crate::report::Report;
 use crate::snapshot::{self, Identity, Loaded};
 use flashwatt_base::error::{Error, Fault, Place};
@@ -51,6 +52,8 @@ pub(crate) struct Start {
     pub warnings: Vec<String>,
     /// The snapshot that the drive was restored from, if any.
     pub snapshot: Option<Identity>,
+    /// How well the figures are known, once it has ended.
+    pub precision: Option<PrecisionReport>,
 }
 
 /// The settings that determine a drive's tables.
@@ -137,7 +140,7 @@ impl StartState {
     fn restore(&mut self, path: &Path, config: &Config, watch: &mut Watch) -> Result<(), Error> {
         let state = snapshot::DriveState { firmware: &mut self.firmware, array: &mut self.array };
         let Loaded { identity, warnings } = snapshot::restore(path, config, state, watch)?;
-        self.start = Start { warnings, snapshot: Some(identity) };
+        self.start = Start { warnings, snapshot: Some(identity), precision: None };
         Ok(())
     }
 
