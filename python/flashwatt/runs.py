@@ -65,6 +65,7 @@ def run(
     capture: str | PathLike[str] | None = None,
     dispatch_log: str | PathLike[str] | None = None,
     check: bool = False,
+    against: Source | None = None,
     progress: Progress | bool | None = None,
     force: bool = False,
     **overrides: Any,
@@ -84,6 +85,8 @@ def run(
     block layer (`[host]`) gives them to the drive; these two are traces in CSV, which `workload__trace__path` replays.
     Other files of that name are replaced with `force` only. A log that cannot be written makes the status "failed"; the
     figures stay valid. `check` keeps a second account of every page's content and stops at the first difference (slow).
+    `against` is a configuration that runs beside this one with the same draws; both end when the differences of the
+    figures of `run.measure.precision` are known (`Report.precision`).
     `progress=True` shows a bar, below the cell of a notebook or on a terminal. It may also be a function, which is
     called about ten times a second with the requests done, the requests in all (None if unknown), the simulated
     nanoseconds, and what is being prepared (None during the simulation); if it returns `False`, the run stops there.
@@ -104,6 +107,7 @@ def run(
         ):
             content = simulate(
                 config,
+                against=None if against is None else Config.of(against),
                 op_log=log.engine_path,
                 request_log=requests.engine_path,
                 capture=captured.engine_path,
@@ -244,6 +248,7 @@ def window_ns(edges: Edges) -> tuple[int, int] | None:
 def simulate(
     config: Config,
     *,
+    against: Config | None = None,
     op_log: str | PathLike[str] | None = None,
     request_log: str | PathLike[str] | None = None,
     capture: str | PathLike[str] | None = None,
@@ -273,6 +278,7 @@ def simulate(
         check=check,
         progress=progress,
         started=watch.lap,
+        against=against and (against.text, against.name, list(against.sets)),
     )
     report: Json = json.loads(text)
     report["engine"] = watch.engine(report)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _WIDTH = 116
 _TAGGED = ("ftl", "gc.policy", "workload", "run.precondition", "run.replay", "host.scheduler")
 """Tables of which a configuration has one by name: the template writes that one out."""
-_OPT_IN = ("array", "host", "run.power_cuts")
+_OPT_IN = ("array", "host", "run.measure.precision", "run.power_cuts")
 """Tables that change the run by standing there, even without a key: the template has their first line as a comment."""
 
 

@@ -31,6 +31,7 @@ NO_FIGURES = {
     "seed",
     "earlier",
     "not_steady",
+    "precision",
 }
 """Sections of a report whose numbers are no figures to compare runs by."""
 

@@ -148,6 +148,8 @@ class Report:
     power_w = Section["kinds.Power"]("kinds.Power")
     current_ma = Section["kinds.Current"]("kinds.Current")
     parallelism = Section["kinds.Parallelism"]("kinds.Parallelism")
+    precision = Section["kinds.Precision | None"]("kinds.Precision | None")
+    """None without `run.measure.precision` in the configuration."""
     power_cuts = Section["of_cuts.PowerCuts | None"]("of_cuts.PowerCuts | None")
     """None without `[run.power_cuts]` in the configuration."""
     energy_integral_j = Section[float | None](float | None)

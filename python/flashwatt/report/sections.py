@@ -989,6 +989,83 @@ class Current:
 
 
 @dataclass(frozen=True, slots=True)
+class PreciseFigure:
+    """A figure with its confidence interval."""
+
+    key: str
+    """Its key in the report."""
+    value: float
+    """Its value."""
+    lower: float | None
+    """Lower end of its interval; null if the window is too short for one."""
+    upper: float | None
+    """Upper end of its interval; null if the window is too short for one."""
+    relative_error: float | None
+    """Half the width of the interval, its wider side, as a share of the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundWarmup:
+    """The warm-up that a run found, after the one that its configuration asks for."""
+
+    requests: int
+    """Its requests."""
+    turnover_requests: int
+    """Of these, the requests until the start state was worn off: the range of the workload was written twice."""
+    drifts: int
+    """Number of times that the window began anew because a figure drifted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of a figure from that of the run that it was compared with."""
+
+    key: str
+    """Its key in both reports."""
+    baseline: float
+    """The value of the other run."""
+    value: float
+    """The value of this run less that of the other one."""
+    lower: float
+    """Lower end of the interval of the difference."""
+    upper: float
+    """Upper end of the interval of the difference."""
+    relative_error: float
+    """Half the width of the interval as a share of the value of the other run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The run that this one was compared with: both drew the same, and ended together."""
+
+    config_sha256: str
+    """SHA-256 of its configuration."""
+    differences: list[Difference] | None
+    """The differences of the figures; null if the windows are too short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How well the figures of `run.measure.precision` are known, and why the run ended; null without it."""
+
+    ended_by: str
+    """`precision` (all figures are as precise as was asked for), `bound` (of `run.measure` or the workload), `other`."""
+    relative_error: float
+    """The precision that was asked for."""
+    confidence: float
+    """Share of all runs, each with another seed, whose interval holds the figure of an endless run."""
+    figures: list[PreciseFigure] | None
+    """The figures that were asked for; null if the window is too short for intervals."""
+    batches: int
+    """Batches of equal numbers of requests that the intervals are computed from."""
+    batch_requests: int
+    """Requests of a batch."""
+    found_warmup: FoundWarmup
+    against: Against | None = None
+    """The differences from another run; null for a run alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Parallelism:
     """Dies at work at the same time."""
 

@@ -24,6 +24,7 @@ from flashwatt.report.cut_lines import of_cuts
 from flashwatt.report.doubts import NOT_STEADY, TOO_SHORT, legend, mark, marks_of_quantile
 from flashwatt.report.knee import knee_of, place_of
 from flashwatt.report.narrow import fitted
+from flashwatt.report.precise import of_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,8 @@ def show(report: Json, console: Console | None = None) -> None:
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
     if lifetime := report.get("lifetime"):
         emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
+    if precision := report.get("precision"):
+        emit(console, Padding(of_precision(precision), (1, 0, 0, 1)))
     if cuts := report.get("power_cuts"):
         emit(console, Padding(of_cuts(cuts), (1, 0, 0, 1)))
     for part in _over_time(report, console.width - 2):

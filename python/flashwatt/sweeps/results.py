@@ -25,6 +25,7 @@ from flashwatt.report.metrics import HEADLINES, OF_CUTS, OF_FILES, flat, listed,
 from flashwatt.report.report import Report
 from flashwatt.report.sections import copied
 from flashwatt.sweeps.journal import Journal
+from flashwatt.sweeps.precise import precision_of
 from flashwatt.sweeps.statistics import pareto, student_t
 
 if TYPE_CHECKING:
@@ -94,6 +95,18 @@ class Results:
         marked = frame.select(*self.keys, pl.Series("run id", self._ids, dtype=pl.String)).with_row_index("row")
         first = marked.unique([*self.keys, "run id"], keep="first")
         return frame[first["row"].sort()]
+
+    def precision(self) -> pl.DataFrame:
+        """One row for each run and figure of `run.measure.precision`: how well it is known.
+
+        Columns: the grid's keys, `seed`, `ended_by`, `requests` (measured), `found_warmup` (requests), `figure`, `value`, `lower`,
+        `upper`, `relative_error`; of a run with a baseline also `baseline`, `difference` and the `difference.lower`, `.upper` and
+        `.relative_error`. Runs without a precision have no row.
+        """
+        return precision_of(self._lines_parsed())
+
+    def _lines_parsed(self) -> Iterator[tuple[dict[str, Any], Json]]:
+        return ((point, _content(line)) for point, line in self._lines)
 
     @property
     def keys(self) -> list[str]:

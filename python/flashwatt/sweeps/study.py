@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Source
     from flashwatt.sweeps.task import Task
 
-_KEYS = ("base", "grid", "seeds", "workers", "series", "latency", "labels")
+_KEYS = ("base", "grid", "baseline", "seeds", "workers", "series", "latency", "labels")
 _CONFIG_TABLES = {"device", "workload", "run", "ftl", "gc", "wear", "controller", "energy", "write_buffer", "recovery"}
 _FAULTS_SHOWN = 20
 
@@ -53,6 +53,9 @@ class Study:
     series: bool | int = False
     latency: bool = False
     """Keep the histogram of latencies of each run, for `Results.quantiles`."""
+    baseline: dict[str, Any] = field(default_factory=dict)
+    """Values of keys of the grid. Every other point is compared with the point that has these and its own other values: a
+    run of a pair ends when the differences of the figures of `run.measure.precision` are known."""
     labels: Labels = field(default_factory=Labels)
     """What keys, figures and values are called in tables and pictures."""
     name: str = "<study>"
@@ -69,6 +72,7 @@ class Study:
         workers: int | None = None,
         series: bool | int = False,
         latency: bool = False,
+        baseline: Mapping[str, Any] | None = None,
         labels: Mapping[str, Any] | None = None,
         name: str = "<study>",
         text: str = "",
@@ -89,7 +93,8 @@ class Study:
         interval_ns(series)
         _check_size(f"{name}: " if text else "", grids, replicates)
         called = Labels(labels, f"{_place(name, text, 'labels')}labels")
-        whole = cls(Config.of(base), grids, replicates, workers, series, latency, called, name, text)
+        beside = _baseline(name, text, grids, baseline)
+        whole = cls(Config.of(base), grids, replicates, workers, series, latency, beside, called, name, text)
         whole.check_labels(called)
         return whole
 
@@ -186,7 +191,10 @@ class Study:
     def _at(self, point: dict[str, Any], hashes: Hashes, known_points: dict[str, dict[str, Any]]) -> list[Task]:
         """The runs of a point, which must differ from those of all points before it."""
         kept = Kept(series_interval_ns=interval_ns(self.series), latency_histogram=self.latency)
-        tasks = defined(self.base.override(point), point, hashes, seeds=self.seeds, kept=kept)
+        beside = {key: value for key, value in self.baseline.items() if key in point and point[key] != value}
+        baseline = self.base.override({**point, **beside}) if beside else None
+        config = self.base.override(point)
+        tasks = defined(config, point, hashes, seeds=self.seeds, kept=kept, baseline=baseline)
         for task in tasks:
             if (other := known_points.setdefault(task.id, point)) is not point:
                 place = f"{_place(self.name, self.text, 'grid')}grid"
@@ -263,7 +271,7 @@ def _typed(name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
         "latency": "true or false",
     }
     for key, value in content.items():
-        if key == "labels":  # `Labels` checks them
+        if key in ("labels", "baseline"):  # `Labels` and `_baseline` check them
             continue
         whole = type(value) is int and key != "latency"
         whole = whole or (key in ("series", "latency") and isinstance(value, bool))
@@ -285,6 +293,26 @@ def _lists(name: str, text: str, grid: Mapping[str, Any], number: int) -> dict[s
     lists = {key: _values(place(key), values, key) for key, values in tree.items()}
     _check_overlap(place, lists)
     return lists
+
+
+def _baseline(
+    name: str, text: str, grids: Sequence[dict[str, list[Any]]], baseline: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Check that the keys of a baseline are those of the grid, and its values among theirs."""
+    if baseline is None:
+        return {}
+    place = f"{_place(name, text, 'baseline')}baseline"
+    if not isinstance(baseline, Mapping) or not baseline:
+        raise _core.FlashwattError(f'{place}: found {shown(baseline)}; expected keys of the grid: {{ gc.policy = "greedy" }}')
+    keys = list(dict.fromkeys(key for lists in grids for key in lists))
+    values = {key: numbered(key, value) for key, value in flattened(baseline, f"{place}.").items()}
+    known(place, values, keys)
+    for key, value in values.items():
+        listed = [one for lists in grids for one in lists.get(key, [])]
+        if value not in listed:
+            expected = ", ".join(dict.fromkeys(shown(one) for one in listed))
+            raise _core.FlashwattError(f"{place}.{key}: found {shown(value)}; expected a value of the grid: {expected}")
+    return values
 
 
 def _values(place: str, values: Any, key: str) -> list[Any]:

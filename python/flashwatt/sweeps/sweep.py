@@ -66,6 +66,7 @@ def sweep(
     out: str | PathLike[str] | None = None,
     series: bool | int = False,
     latency: bool = False,
+    baseline: Mapping[str, Any] = MappingProxyType({}),
     progress: SweepProgress | bool | None = None,
     force: bool = False,
     shard: tuple[int, int] | None = None,
@@ -78,7 +79,8 @@ def sweep(
     seeds, series and latency. `seeds` is a number of replicates, counted from the configuration's own seed, or a list
     of seeds. `workers` is a number of processes, one for each processor unless given; the results are the same with any
     number. `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies, which
-    `Results.quantiles` needs. `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also
+    `Results.quantiles` needs. With `baseline`, values of keys of the grid, each other point runs in step with the point
+    that has these values, until the differences of the figures of `run.measure.precision` are known. `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also
     be a function, which is called with the number of runs finished and of all, at the start and after each run.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
@@ -94,7 +96,7 @@ def sweep(
     `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end. With
     `merge` it raises `FlashwattError` if tasks are missing; what is there is kept in `out/results.jsonl`.
     """
-    study = _study(grid, base=base, seeds=seeds, series=series, latency=latency)
+    study = _study(grid, base=base, seeds=seeds, series=series, latency=latency, baseline=baseline)
     size = next(n for n in (workers, study.workers, processors()) if n is not None)
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
@@ -191,7 +193,7 @@ def _study(
     if isinstance(grid, str | os.PathLike):
         grid = Study.read(grid)
     if not isinstance(grid, Study):
-        return Study.of(grid, **options)
+        return Study.of(grid, **{**options, "baseline": options["baseline"] or None})
     given = [name for name, value in options.items() if value is True or (value is not False and value not in ({}, 1))]
     if given:
         raise _core.FlashwattError(f"{grid.name}: brings its own {given[0]}; expected it in the study, not beside it")

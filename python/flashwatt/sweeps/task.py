@@ -43,6 +43,8 @@ class Task:
     kept: Kept
     requests: int
     """Requests of the workload, where the configuration gives their number; 0 for a whole trace."""
+    baseline: Config | None = None
+    """The configuration that runs beside this one, and that its figures are compared with."""
     stream: Config | None = None
     """The configuration of a run before this one, whose dispatched requests (`--dispatch-log`) are this one's trace."""
 
@@ -54,12 +56,15 @@ def defined(
     *,
     seeds: int | Iterable[int] = 1,
     kept: Kept | None = None,
+    baseline: Config | None = None,
     stream: Config | None = None,
 ) -> list[Task]:
     """Check a configuration, and give a task for each seed.
 
     `stream` is a configuration that runs first, with the same seed: what its block layer dispatches is the trace of
     this one, which names none.
+
+    `baseline` is a configuration that runs beside this one, with the same seed.
 
     A number of seeds counts from the configuration's own seed on; other seeds are taken as they are.
 
@@ -72,6 +77,10 @@ def defined(
     if stream:
         _, before, requests, paths = _core.definition(stream.text, stream.name, list(stream.sets))
         besides += [before, *(hashes.of(path) for path in paths)]
+    if baseline:
+        _check_precision(resolved)
+        _, other, _, paths = _core.definition(baseline.text, baseline.name, list(baseline.sets))
+        besides += ["against", other, *(hashes.of(path) for path in paths)]
     common = hashlib.sha256(f"{resolved}{json.dumps(besides)}".encode())
     tasks = []
     for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
@@ -79,10 +88,20 @@ def defined(
             raise _core.FlashwattError(f"seeds: found {seed}; expected whole numbers from 0 to {_SEED_MAX}")
         whole = common.copy()
         whole.update(b"%d" % seed)
-        seeded = Config(config.text, config.name, (*config.sets, f"run.seed={seed}"))
-        before_it = stream and Config(stream.text, stream.name, (*stream.sets, f"run.seed={seed}"))
-        tasks.append(Task(whole.hexdigest(), point, seed, seeded, kept, requests, before_it))
+        seeded, beside, before_it = (
+            one and Config(one.text, one.name, (*one.sets, f"run.seed={seed}")) for one in (config, baseline, stream)
+        )
+        tasks.append(Task(whole.hexdigest(), point, seed, seeded or config, kept, requests, beside, before_it))
     return tasks
+
+
+def _check_precision(resolved: str) -> None:
+    """Refuse to compare runs that no precision ends."""
+    if not json.loads(resolved)["run"]["measure"].get("precision"):
+        raise _core.FlashwattError(
+            "baseline: differences are measured to a precision; found no run.measure.precision; expected the table in "
+            'the base: run.measure.precision = { figures = ["throughput.iops"] }'
+        )
 
 
 STOPPED = "interrupted"

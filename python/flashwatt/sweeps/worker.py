@@ -23,6 +23,7 @@ from flashwatt.sweeps.task import STOPPED, STREAM, streamed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flashwatt.config.config import Config
     from flashwatt.runs import Progress
     from flashwatt.sweeps.task import Task
 
@@ -73,14 +74,18 @@ def _name(task: Task) -> str:
 
 
 def _request(task: Task) -> bytes:
-    config = task.config
     request = {
         "head": {"id": task.id, "point": task.point, "seed": task.seed},
-        "config": [config.text, config.name, config.sets],
+        "config": _parts(task.config),
+        "baseline": _parts(task.baseline),
         "kept": asdict(task.kept),
-        "stream": task.stream and [task.stream.text, task.stream.name, task.stream.sets],
+        "stream": _parts(task.stream),
     }
     return json.dumps(request).encode() + b"\n"
+
+
+def _parts(config: Config | None) -> tuple[Any, ...] | None:
+    return config and (config.text, config.name, config.sets)
 
 
 def main() -> None:
@@ -101,8 +106,17 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
         text, name, sets = request["config"]
         kept = request["kept"]
         window = kept.pop("edges_ns")
+        baseline = request["baseline"] and tuple(request["baseline"])
         with _stream(request["stream"], wanted) as trace:
-            report = _core.run(text, name, [*sets, *trace], edges_ns=window and tuple(window), progress=wanted, **kept)
+            report = _core.run(
+                text,
+                name,
+                [*sets, *trace],
+                edges_ns=window and tuple(window),
+                progress=wanted,
+                against=baseline,
+                **kept,
+            )
         if STOPPED in report and json.loads(report)["status"] == STOPPED:  # seldom parsed: a report may be large
             raise _core.FlashwattError("stopped before its end: the process that asked for the run is gone")
     except _core.FlashwattError as error:

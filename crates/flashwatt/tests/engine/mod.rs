@@ -24,6 +24,7 @@ mod passes;
 mod planes;
 mod power;
 mod power_cuts;
+mod precision;
 mod progress;
 mod released_rules;
 mod reprice;
