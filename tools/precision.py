@@ -1,11 +1,11 @@
-"""Try `run.measure.precision`: how often its intervals hold the figures of a run that is 50 times as long, and what it saves.
+"""Try `run.measure.precision`: how often intervals hold the figures of runs 50 times as long, and what time it saves.
 
     python tools/precision.py                 means to 2 %: 40 configurations, 5 seeds each
     python tools/precision.py --tails         p99 of the latency to 5 %
     python tools/precision.py --pairs         differences of 20 pairs of configurations to 2 %
     python tools/precision.py --time          processor time against a run of 400,000 requests
 
-`--only TEXT` takes the configurations whose names have TEXT, `--most N` bounds a run for comparison to N requests (it says where).
+`--only TEXT` takes the configurations whose names have TEXT. `--most N` bounds the long runs to N requests.
 """
 
 from __future__ import annotations
@@ -66,7 +66,13 @@ def cases() -> dict[str, list[str]]:
     found["tlc mix QD 64"] = [*TLC, *STEADY, *load("uniform", reads=0.7, depth=64)]
     found["tlc reads QD 32"] = [*TLC, *STEADY, *load("uniform", reads=1, depth=32)]
     found["scheduler mix"] = [*SMALL, *STEADY, "host.scheduler=mq_deadline", *load("uniform", reads=0.5, depth=32)]
-    found["array mix"] = [*SMALL, *STEADY, "array.level=raid0", "array.members=2", *load("uniform", reads=0.5, depth=16)]
+    found["array mix"] = [
+        *SMALL,
+        *STEADY,
+        "array.level=raid0",
+        "array.members=2",
+        *load("uniform", reads=0.5, depth=16),
+    ]
     return found
 
 
@@ -100,7 +106,7 @@ class Asked(NamedTuple):
 
 def asked_of(sets: list[str], *, tails: bool) -> Asked:
     """Give the figures that a configuration has."""
-    reads = [one for one in sets if "read_fraction" in one][0].endswith("=1")
+    reads = next(one for one in sets if "read_fraction" in one).endswith("=1")
     if tails:
         return Asked(0.05, (f"latency_ns.{'read' if reads else 'write'}.p99",))
     has_flash = not (reads or any(one.startswith("array.") for one in sets))
@@ -203,7 +209,9 @@ def show(tried: list[Tried]) -> None:
             totals.setdefault(key, []).append(held)
     for key, held in totals.items():
         runs = len(held) * len(SEEDS)
-        print(f"{key}: {sum(held)} of {runs} intervals hold the figure of the long run ({100 * sum(held) / runs:.1f} %)")
+        print(
+            f"{key}: {sum(held)} of {runs} intervals hold the figure of the long run ({100 * sum(held) / runs:.1f} %)"
+        )
     print(f"median of {len(tried)}: {statistics.median(one.requests for one in tried):,.0f} requests")
 
 

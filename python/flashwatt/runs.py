@@ -278,7 +278,7 @@ def simulate(
         check=check,
         progress=progress,
         started=watch.lap,
-        against=against and (against.text, against.name, list(against.sets)),
+        against=(against.text, against.name, list(against.sets)) if against else None,
     )
     report: Json = json.loads(text)
     report["engine"] = watch.engine(report)

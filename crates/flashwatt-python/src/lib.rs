@@ -441,8 +441,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         FlashwattError, RunInterruptedError, age, config_reference, config_schema, crash, cut_schema, definition,
-        inputs, inspect, kinds, list_names, memory_bytes, merged, number, power_levels, preset_settings, registered, reprice,
-        resolve, run, standin_of_trace, trace_convert, trace_info, trace_profile,
+        inputs, inspect, kinds, list_names, memory_bytes, merged, number, power_levels, preset_settings, registered,
+        reprice, resolve, run, standin_of_trace, trace_convert, trace_info, trace_profile,
     };
 
     #[pymodule_export]

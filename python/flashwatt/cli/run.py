@@ -388,6 +388,7 @@ def _simulate(config: Config, logs: list[Log], options: dict[str, Any]) -> Repor
     from flashwatt.runs import simulate
 
     slow = SlowStart()
+    paths: dict[str, Any] = {log.kind: log.engine_path for log in logs}
     with interruptible() as interrupted, bar(hidden=quiet_is_on()) as show:
 
         def progress(done: int, total: int | None, now_ns: int, preparing: str | None) -> bool:
@@ -397,7 +398,7 @@ def _simulate(config: Config, logs: list[Log], options: dict[str, Any]) -> Repor
 
         content = simulate(
             config,
-            **{log.kind: log.engine_path for log in logs},
+            **paths,
             force=options["force"],
             series_interval_ns=options["series_ms"] or (0 if options["series"] else None),
             edges_ns=options["edges_ms"],

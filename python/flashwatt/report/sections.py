@@ -1049,7 +1049,7 @@ class Precision:
     """How well the figures of `run.measure.precision` are known, and why the run ended; null without it."""
 
     ended_by: str
-    """`precision` (all figures are as precise as was asked for), `bound` (of `run.measure` or the workload), `other`."""
+    """`precision` (its figures are known), `bound` (of `run.measure` or of the workload) or `other`."""
     relative_error: float
     """The precision that was asked for."""
     confidence: float

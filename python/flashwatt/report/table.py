@@ -58,12 +58,8 @@ def show(report: Json, console: Console | None = None) -> None:
     for table in _before_the_drive(report):
         _emit_fitted(console, table)
     emit(console, Padding(_figures(report), (1, 0, 0, 1)))
-    if lifetime := report.get("lifetime"):
-        emit(console, Padding(_lifetime(lifetime, report), (1, 0, 0, 1)))
-    if precision := report.get("precision"):
-        emit(console, Padding(of_precision(precision), (1, 0, 0, 1)))
-    if cuts := report.get("power_cuts"):
-        emit(console, Padding(of_cuts(cuts), (1, 0, 0, 1)))
+    for text in _below_the_figures(report):
+        emit(console, Padding(text, (1, 0, 0, 1)))
     for part in _over_time(report, console.width - 2):
         emit(console, part)
     if report.get("edges"):
@@ -71,6 +67,15 @@ def show(report: Json, console: Console | None = None) -> None:
     for line in legend(marks_shown(report), [report]):
         emit(console, Text(line, "yellow"))
     show_warnings(report["warnings"], console)
+
+
+def _below_the_figures(report: Json) -> Iterator[RenderableType]:
+    if lifetime := report.get("lifetime"):
+        yield _lifetime(lifetime, report)
+    if precision := report.get("precision"):
+        yield of_precision(precision)
+    if cuts := report.get("power_cuts"):
+        yield of_cuts(cuts)
 
 
 def _emit_fitted(console: Console, table: Table, second: int | None = None) -> None:

@@ -99,9 +99,9 @@ class Results:
     def precision(self) -> pl.DataFrame:
         """One row for each run and figure of `run.measure.precision`: how well it is known.
 
-        Columns: the grid's keys, `seed`, `ended_by`, `requests` (measured), `found_warmup` (requests), `figure`, `value`, `lower`,
-        `upper`, `relative_error`; of a run with a baseline also `baseline`, `difference` and the `difference.lower`, `.upper` and
-        `.relative_error`. Runs without a precision have no row.
+        Columns: the grid's keys, `seed`, `ended_by`, `requests` (measured), `found_warmup` (requests), `figure`,
+        `value`, `lower`, `upper`, `relative_error`; of a run with a baseline also `baseline`, `difference`, and
+        `difference.lower`, `.upper` and `.relative_error`. Runs without a precision have no row.
         """
         return precision_of(self._lines_parsed())
 

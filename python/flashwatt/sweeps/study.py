@@ -54,8 +54,8 @@ class Study:
     latency: bool = False
     """Keep the histogram of latencies of each run, for `Results.quantiles`."""
     baseline: dict[str, Any] = field(default_factory=dict)
-    """Values of keys of the grid. Every other point is compared with the point that has these and its own other values: a
-    run of a pair ends when the differences of the figures of `run.measure.precision` are known."""
+    """Values of keys of the grid. Each other point is compared with the point that has these, and its own other values.
+    Both run in step, until the differences of the figures of `run.measure.precision` are known."""
     labels: Labels = field(default_factory=Labels)
     """What keys, figures and values are called in tables and pictures."""
     name: str = "<study>"
@@ -303,7 +303,9 @@ def _baseline(
         return {}
     place = f"{_place(name, text, 'baseline')}baseline"
     if not isinstance(baseline, Mapping) or not baseline:
-        raise _core.FlashwattError(f'{place}: found {shown(baseline)}; expected keys of the grid: {{ gc.policy = "greedy" }}')
+        raise _core.FlashwattError(
+            f'{place}: found {shown(baseline)}; expected keys of the grid: {{ gc.policy = "greedy" }}'
+        )
     keys = list(dict.fromkeys(key for lists in grids for key in lists))
     values = {key: numbered(key, value) for key, value in flattened(baseline, f"{place}.").items()}
     known(place, values, keys)

@@ -80,8 +80,10 @@ def sweep(
     of seeds. `workers` is a number of processes, one for each processor unless given; the results are the same with any
     number. `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies, which
     `Results.quantiles` needs. With `baseline`, values of keys of the grid, each other point runs in step with the point
-    that has these values, until the differences of the figures of `run.measure.precision` are known. `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also
-    be a function, which is called with the number of runs finished and of all, at the start and after each run.
+    that has these values, until the differences of the figures of `run.measure.precision` are known.
+
+    `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also be a function, which is
+    called with the number of runs finished and of all, at the start and after each run.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and

@@ -85,7 +85,7 @@ def _request(task: Task) -> bytes:
 
 
 def _parts(config: Config | None) -> tuple[Any, ...] | None:
-    return config and (config.text, config.name, config.sets)
+    return (config.text, config.name, config.sets) if config else None
 
 
 def main() -> None:

@@ -102,6 +102,22 @@ impl Histogram {
         }
     }
 
+    /// What was added to an earlier state of this histogram. Its minimum and maximum are those of the bins.
+    #[must_use]
+    pub fn since(&self, before: &Histogram) -> Histogram {
+        let earlier = before.bins.iter().chain(std::iter::repeat(&0));
+        let bins: Vec<u64> = self.bins.iter().zip(earlier).map(|(now, before)| now - before).collect();
+        let first = bins.iter().position(|&count| count > 0);
+        let last = bins.iter().rposition(|&count| count > 0);
+        Histogram {
+            min: first.map_or(Nanos::MAX, |bin| bin.checked_sub(1).map_or(0, |below| top(below) + 1)),
+            max: last.map_or(0, top),
+            count: self.count - before.count,
+            sum: self.sum - before.sum,
+            bins,
+        }
+    }
+
     /// The least value that at least the share `q` of all values do not exceed, to the bin's precision.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));

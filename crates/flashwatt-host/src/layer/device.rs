@@ -8,7 +8,8 @@ use crate::figures::{Depths, Hosted};
 use flashwatt_base::error::{Error, Fault, nearest};
 use flashwatt_base::units::Nanos;
 use flashwatt_core::connector::{
-    AtEnd, Completion, Cx, Device, FlashCounts, OriginName, Priority, Request, RequestSink, Seats, Status, Tag, Upcoming, Window,
+    AtEnd, Completion, Cx, Device, FlashCounts, OriginName, Priority, Request, RequestSink, Seats, Status, Tag,
+    Upcoming, Window,
 };
 use flashwatt_core::energy::Series;
 

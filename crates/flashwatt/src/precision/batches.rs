@@ -128,6 +128,21 @@ impl Batches {
         self.latencies[place].as_ref()?.last()
     }
 
+    /// A figure over the second half of the batches; none without what it is made of.
+    pub(super) fn second_half(&self, figure: &Figure, place: usize) -> Option<f64> {
+        let middle = (self.ends.len() / 2).checked_sub(1)?;
+        match figure.of {
+            FigureOf::Ratio { over, under, factor } => {
+                let part = self.totals().since(&self.ends[middle]);
+                (under(&part) > 0.0).then(|| over(&part) * factor / under(&part))
+            }
+            FigureOf::Quantile(_, share) => {
+                let kept = self.latencies[place].as_ref()?;
+                kept.last()?.since(&kept[middle]).quantile(share).map(|ns| ns as f64)
+            }
+        }
+    }
+
     /// Of each batch the number of latencies up to a value, and of all.
     pub(super) fn up_to(&self, place: usize, value: Nanos) -> Vec<(f64, f64)> {
         let (mut below, mut all) = (0, 0);

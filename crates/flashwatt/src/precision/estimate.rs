@@ -23,9 +23,9 @@ impl Estimate {
 const ORDER_MAX: usize = 8;
 /// Batches that become one for the second variance: 128 to 255 batches become 16 to 31 groups.
 const GROUPED: usize = 8;
-/// A drifting mean is refused at this level by each test: the normal quantile of 0.995, and the upper 1 % of the Cramér–von Mises
-/// statistic of a Brownian bridge (Anderson and Darling 1952, table 1).
-const GEWEKE_MAX: f64 = 2.576;
+/// Each test refuses a steady mean this often.
+const LEVEL: f64 = 0.01;
+/// The upper 1 % of the Cramér–von Mises statistic of a Brownian bridge (Anderson and Darling 1952, table 1).
 const BRIDGE_MAX: f64 = 0.743;
 
 /// The half width of the confidence interval of the mean of these batches.
@@ -40,19 +40,33 @@ pub(super) fn half_width(batches: &[f64], confidence: f64) -> f64 {
     by_model.max(by_groups(batches, confidence))
 }
 
-/// Groups leave out the first batches if these do not fill one.
 fn by_groups(batches: &[f64], confidence: f64) -> f64 {
-    let whole = batches.len() / GROUPED * GROUPED;
-    let groups: Vec<_> = batches[batches.len() - whole..]
-        .chunks_exact(GROUPED)
-        .map(|group| group.iter().sum::<f64>() / GROUPED as f64)
-        .collect();
-    if groups.len() < 2 {
+    let groups = Sample::of(&groups(batches));
+    if groups.count < 2.0 {
         return f64::INFINITY;
     }
-    let (count, mean) = (groups.len() as f64, mean(&groups));
-    let variance = groups.iter().map(|group| (group - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    quantile(count - 1.0, confidence) * (variance / count).sqrt()
+    quantile(groups.count - 1.0, confidence) * (groups.variance / groups.count).sqrt()
+}
+
+/// The means of groups of batches. The first batches are left out if they do not fill a group.
+fn groups(batches: &[f64]) -> Vec<f64> {
+    let whole = batches.len() / GROUPED * GROUPED;
+    batches[batches.len() - whole..].chunks_exact(GROUPED).map(mean).collect()
+}
+
+/// Number, mean and variance of values.
+struct Sample {
+    count: f64,
+    mean: f64,
+    variance: f64,
+}
+
+impl Sample {
+    fn of(values: &[f64]) -> Self {
+        let (count, mean) = (values.len() as f64, mean(values));
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        Sample { count, mean, variance: squares / (count - 1.0).max(1.0) }
+    }
 }
 
 /// Half of what Student's distribution leaves out is above this.
@@ -61,28 +75,34 @@ fn quantile(freedom: f64, confidence: f64) -> f64 {
     student.inverse_cdf(0.5 + confidence / 2.0)
 }
 
-/// Whether the mean of these batches drifts. Two tests: the first quarter against the second half (Geweke 1992), and the path of the sum
-/// against a Brownian bridge (Heidelberger and Welch 1983).
-pub(super) fn drifts(batches: &[f64]) -> bool {
-    let (first, last) = (&batches[..batches.len() / 4], &batches[batches.len() / 2..]);
-    let of_mean = |part: &[f64]| Autoregression::fitted(part).variance() / part.len() as f64;
-    let variance = of_mean(first) + of_mean(last);
-    let apart = (mean(first) - mean(last)).abs();
-    let differs = apart > GEWEKE_MAX * variance.sqrt();
-    differs || bridge(batches) > BRIDGE_MAX
+/// Whether the mean of these batches drifts, by two tests of the means of groups. One compares the first quarter with the second half
+/// (Geweke 1992), one the path of the sum with a Brownian bridge (Heidelberger and Welch 1983). Both take the variance of the second
+/// half, which has less of a transient. Groups that differ from each other by less than `negligible` do not drift.
+pub(super) fn drifts(batches: &[f64], negligible: f64) -> bool {
+    let groups = groups(batches);
+    let (least, most) =
+        groups.iter().fold((f64::MAX, f64::MIN), |(low, high), &group| (low.min(group), high.max(group)));
+    if most - least < negligible {
+        return false;
+    }
+    let last = Sample::of(&groups[groups.len() / 2..]);
+    differs(&groups[..groups.len() / 4], &last) || bridge(&groups, last.variance) > BRIDGE_MAX
 }
 
-/// The Cramér–von Mises statistic of the path of the sum, less its straight line. The variance is that of the second half, which has
-/// less of a transient.
-fn bridge(batches: &[f64]) -> f64 {
-    let variance = Autoregression::fitted(&batches[batches.len() / 2..]).variance();
+fn differs(first: &[f64], last: &Sample) -> bool {
+    let error = (last.variance * (1.0 / first.len() as f64 + 1.0 / last.count)).sqrt();
+    (mean(first) - last.mean).abs() > quantile(last.count - 1.0, 1.0 - LEVEL) * error
+}
+
+/// The Cramér–von Mises statistic of the path of the sum, less its straight line.
+fn bridge(groups: &[f64], variance: f64) -> f64 {
     if variance <= 0.0 {
         return 0.0;
     }
-    let (count, mean) = (batches.len() as f64, mean(batches));
+    let (count, mean) = (groups.len() as f64, mean(groups));
     let mut sum = 0.0;
-    let squares = batches.iter().map(|batch| {
-        sum += batch - mean;
+    let squares = groups.iter().map(|group| {
+        sum += group - mean;
         sum * sum
     });
     squares.sum::<f64>() / (count * count * variance)
@@ -225,12 +245,12 @@ mod tests {
 
     #[test]
     fn a_drift_is_found_and_noise_is_none() {
-        let still = share(|seed| drifts(&series(seed, 0.5, 160)));
+        let still = share(|seed| drifts(&series(seed, 0.5, 160), 0.0));
         assert!(still < 0.06, "{still}");
         let drifting = share(|seed| {
             let mut values = series(seed, 0.5, 160);
             values.iter_mut().zip(0..).for_each(|(value, t)| *value += 3.0 * (-f64::from(t) / 60.0).exp());
-            drifts(&values)
+            drifts(&values, 0.0)
         });
         assert!(drifting > 0.9, "{drifting}");
     }
@@ -238,6 +258,6 @@ mod tests {
     #[test]
     fn a_constant_has_no_width_and_no_drift() {
         assert_eq!(half_width(&[0.0; 128], 0.95), 0.0);
-        assert!(!drifts(&[0.0; 128]));
+        assert!(!drifts(&[0.0; 128], 1e-9));
     }
 }

@@ -11,13 +11,17 @@ use flashwatt_core::kernel::stop::{Look, Stop, Verdict};
 
 /// Requests of a batch at the beginning of a window.
 const BATCH_REQUESTS: u64 = 32;
-/// Requests between two looks while the start state is worn off.
-const WAIT_REQUESTS: u64 = 256;
 /// The window is judged each time that it has grown by this factor: the more often, the more often an interval that is narrow by chance
 /// would end the run.
 const GROWTH: f64 = 1.25;
 /// A window is at least this share of the warm-up that was found: a drift over as long a time would show in it.
 const SHARE_OF_WARMUP: f64 = 0.5;
+/// A window whose figures differ from those before it by more than this share of the precision has not settled, if they also differ by
+/// more than this many half widths of its intervals: two independent stretches of one length do so in 3 % of cases.
+const MOVED: f64 = 0.5;
+const CHANCE: f64 = 1.5;
+/// Groups of batches that differ by less than this share of the precision do not drift.
+const NEGLIGIBLE: f64 = 0.1;
 /// No interval counts as narrower than this share of the precision that was asked for: a figure that has been constant so far may move.
 const NARROWEST: f64 = 0.25;
 
@@ -26,13 +30,16 @@ pub(crate) struct Rule {
     asked: Precision,
     settling: Settling,
     batches: Batches,
-    /// Programs since the window began.
-    programs: u64,
-    /// Whether the window has begun: the start state is worn off. Until then, the requests so far.
+    /// Bytes written since the window began.
+    written_bytes: u64,
+    /// Whether the window has begun: the start state is worn off.
     has_begun: bool,
-    waited_requests: u64,
+    /// The figures of the stretch before the window.
+    before: Vec<Option<f64>>,
     /// Requests of the window at which it is judged next.
     next_check: f64,
+    /// The same for drifts, of a window that is not known well enough.
+    next_drift_check: f64,
     pub(super) warmup: Warmup,
     pub(super) has_ended: bool,
 }
@@ -95,9 +102,10 @@ impl Rule {
             batches: Batches::new(&asked.figures, BATCH_REQUESTS),
             asked: asked.clone(),
             settling,
-            programs: 0,
+            written_bytes: 0,
             has_begun,
-            waited_requests: 0,
+            before: Vec::new(),
+            next_drift_check: 0.0,
             next_check: 0.0,
             warmup: Warmup::default(),
             has_ended: false,
@@ -120,15 +128,14 @@ impl Rule {
 
     /// Adds what a look shows.
     pub(super) fn add(&mut self, look: &Look<'_>) -> Stand {
-        if !self.has_begun {
-            self.waited_requests = look.completed.requests();
-            let written_bytes = look.written_before_bytes + look.completed.write_bytes;
-            return if self.settling.may_begin(written_bytes) { Stand::MayBegin } else { Stand::Waits };
-        }
-        self.programs = look.flash.programs;
+        self.written_bytes = look.completed.write_bytes;
         let totals = Totals::new(look, self.settling.page_bytes as f64);
         self.batches.end(&self.asked.figures, look, totals);
         let requests = self.batches.totals().requests;
+        if !self.has_begun {
+            let may_begin = self.settling.may_begin(look.written_before_bytes + self.written_bytes, requests as u64);
+            return if may_begin { Stand::MayBegin } else { Stand::Waits };
+        }
         let is_ready = self.has_enough() && requests >= self.next_check && self.is_long_enough(requests);
         if is_ready { Stand::Ready } else { Stand::Short }
     }
@@ -137,13 +144,12 @@ impl Rule {
     pub(super) fn decide(&mut self, look: &Look<'_>, stand: Stand, judged: &[Option<Judged>]) -> Verdict {
         match stand {
             _ if look.is_last => Verdict::End,
-            Stand::Waits => Verdict::GoOn(WAIT_REQUESTS),
             Stand::MayBegin => {
                 self.has_begun = true;
-                self.warmup.turnover_requests = self.waited_requests;
-                self.anew(self.waited_requests)
+                self.warmup.turnover_requests = self.batches.totals().requests as u64;
+                self.anew()
             }
-            Stand::Short => Verdict::GoOn(self.batches.requests),
+            Stand::Waits | Stand::Short => Verdict::GoOn(self.batches.requests),
             Stand::Ready => self.judge(judged),
         }
     }
@@ -155,7 +161,7 @@ impl Rule {
 
     fn is_long_enough(&self, requests: f64) -> bool {
         let done = requests as u64;
-        let suffices = |figure: &Figure| self.settling.suffices(figure, self.programs, done);
+        let suffices = |figure: &Figure| self.settling.suffices(figure, self.written_bytes, done);
         done >= self.settling.least_requests
             && requests >= SHARE_OF_WARMUP * self.warmup.requests as f64
             && self.asked.figures.iter().all(suffices)
@@ -169,14 +175,16 @@ impl Rule {
 
     /// The verdict on this run's figures, or on their differences.
     fn judge(&mut self, judged: &[Option<Judged>]) -> Verdict {
-        self.next_check = self.batches.totals().requests * GROWTH;
+        let requests = self.batches.totals().requests;
+        self.next_check = requests * GROWTH;
         let precise = judged.iter().all(|judged| judged.as_ref().is_some_and(|judged| self.is_precise(judged)));
-        if !precise && self.batches.len() != LEAST {
+        if !precise && requests < self.next_drift_check {
             return Verdict::GoOn(self.batches.requests);
         }
-        if judged.iter().flatten().any(|judged| drifts(&judged.influence)) {
+        self.next_drift_check = 2.0 * requests;
+        if judged.iter().flatten().any(|judged| self.has_drifted(judged)) || (precise && self.has_moved()) {
             self.warmup.drifts += 1;
-            return self.anew(self.batches.totals().requests as u64);
+            return self.anew();
         }
         if precise {
             self.has_ended = true;
@@ -197,16 +205,33 @@ impl Rule {
         Estimate { value, lower: lower.min(value - least), upper: upper.max(value + least) }
     }
 
-    /// Takes these requests for warm-up.
-    fn anew(&mut self, requests: u64) -> Verdict {
-        self.warmup.requests += requests;
-        self.next_check = 0.0;
+    fn has_drifted(&self, judged: &Judged) -> bool {
+        drifts(&judged.influence, NEGLIGIBLE * self.asked.relative_error * judged.of.abs())
+    }
+
+    /// Whether a figure differs from that of the stretch before the window, by more than half of the precision and more than chance.
+    fn has_moved(&self) -> bool {
+        let differs = |(before, seen): (&Option<f64>, Option<Seen>)| {
+            let (Some(before), Some(seen)) = (before, seen) else { return false };
+            let value = seen.estimate.value;
+            let half = (seen.estimate.upper - value).max(value - seen.estimate.lower);
+            (before - value).abs() > (MOVED * self.asked.relative_error * value.abs()).max(CHANCE * half)
+        };
+        self.before.iter().zip(self.seen()).any(differs)
+    }
+
+    /// Takes the window for warm-up.
+    fn anew(&mut self) -> Verdict {
+        self.warmup.requests += self.batches.totals().requests as u64;
+        (self.next_check, self.next_drift_check) = (0.0, 0.0);
+        let figures = self.asked.figures.iter().enumerate();
+        self.before = figures.map(|(place, figure)| self.batches.second_half(figure, place)).collect();
         self.batches.begin_anew(BATCH_REQUESTS);
         Verdict::BeginAnew(BATCH_REQUESTS)
     }
 
     pub(super) fn first_look(&self) -> u64 {
-        if self.has_begun { BATCH_REQUESTS } else { WAIT_REQUESTS }
+        self.batches.requests
     }
 }
 

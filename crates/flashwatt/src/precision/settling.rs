@@ -6,21 +6,29 @@ use crate::config::{Config, Drive, Precondition, Synthetic, Workload};
 /// Times that the range of the workload is written before the window begins, if the start state is not that of the workload. After one
 /// the spare flash is used up; after two, nothing is left of the order in which the drive was filled.
 pub(super) const TURNOVERS: u64 = 2;
+/// The same in waves, if it is: the dies come into the phases of the workload's pace.
+const WAVES_BEFORE: u64 = 4;
+/// Times that a cached map may be filled by look-ups before the window begins.
+const CACHE_FILLS: u64 = 2;
 /// Waves of a window of which means are judged: one for each group of batches.
 const WAVES_OF_MEANS: u64 = 16;
 /// The same for quantiles beyond 90 %, which lie in the waves' crests.
 const WAVES_OF_TAILS: u64 = 50;
 const TAIL: f64 = 0.9;
-/// Writes that take less than this share of requests make no waves in figures other than write amplification.
-const FEW_PROGRAMS: f64 = 0.1;
+/// Fewer writes than this share of requests, in pages, make no waves in figures other than write amplification.
+const FEW_WRITES: f64 = 0.1;
+
+/// Bytes of a page at least, where there is none.
+const FLASH_PAGE_BYTES: u64 = 4096;
 
 /// The least that a window must have, and what must be before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settling {
-    /// Bytes to be written before the window begins; 0 if it may begin at once.
+    /// Bytes to be written, and requests to complete, before the window begins.
     pub turnover_bytes: u64,
-    /// Programs of a wave: one block of each die. 0 of a drive without flash.
-    pub wave_programs: u64,
+    pub turnover_requests: u64,
+    /// Bytes that the host writes in a wave: a block of each die. 0 of a drive without flash.
+    pub wave_bytes: u64,
     /// Bytes of a page; 0 of a drive without flash of its own.
     pub page_bytes: u64,
     /// Requests after which a run may end at the earliest.
@@ -40,47 +48,72 @@ impl Settling {
         };
         let wave = |config: &Config| {
             let device = &config.ssd().device;
-            u64::from(device.channels) * u64::from(device.ways) * u64::from(device.block_pages())
+            let block_bytes = u64::from(device.block_pages()) * u64::from(device.page_bytes);
+            u64::from(device.channels) * u64::from(device.ways) * block_bytes
         };
-        let turnover_bytes =
-            if of_drives.is_empty() || is_settled(config) { 0 } else { TURNOVERS * range_bytes(config) };
+        let wave_bytes = of_drives.iter().map(wave).sum();
+        let turnover_bytes = match (of_drives.is_empty() || only_reads(config), is_settled(config)) {
+            (true, _) => 0,
+            (false, true) => WAVES_BEFORE * wave_bytes,
+            (false, false) => TURNOVERS * range_bytes(config),
+        };
+        let fills_cache = !matches!(config.run.precondition, Precondition::Steady | Precondition::Snapshot(_));
+        let entries =
+            of_drives.iter().filter(|_| fills_cache).filter_map(|drive| cached_entries(drive, range_bytes(config)));
         Settling {
             turnover_bytes,
-            wave_programs: of_drives.iter().map(wave).sum(),
+            turnover_requests: CACHE_FILLS * entries.max().unwrap_or(0),
+            wave_bytes,
             page_bytes: config.drive.ssd().map_or(0, |ssd| u64::from(ssd.device.page_bytes)),
             least_requests,
         }
     }
 
-    /// Whether a window with these programs and requests is long enough for a figure.
-    pub(super) fn suffices(&self, figure: &Figure, programs: u64, requests: u64) -> bool {
+    /// Whether a window with these requests, and this many bytes written, is long enough for a figure.
+    pub(super) fn suffices(&self, figure: &Figure, written_bytes: u64, requests: u64) -> bool {
         let of_amplification = figure.key == Figure::WRITE_AMPLIFICATION;
-        if !of_amplification && (programs as f64) < FEW_PROGRAMS * requests as f64 {
+        let page_bytes = self.page_bytes.max(FLASH_PAGE_BYTES);
+        if !of_amplification && (written_bytes as f64) < FEW_WRITES * (requests * page_bytes) as f64 {
             return true;
         }
         let waves = if figure.share().is_some_and(|share| share > TAIL) { WAVES_OF_TAILS } else { WAVES_OF_MEANS };
-        programs >= waves * self.wave_programs
+        written_bytes >= waves * self.wave_bytes
     }
 
-    /// Whether the window may begin, with this many bytes written before it.
-    pub(super) fn may_begin(&self, written_bytes: u64) -> bool {
-        written_bytes >= self.turnover_bytes
+    /// Whether the window may begin, with this many bytes written and requests completed before it.
+    pub(super) fn may_begin(&self, written_bytes: u64, requests: u64) -> bool {
+        written_bytes >= self.turnover_bytes && requests >= self.turnover_requests
+    }
+
+    /// Whether there is nothing to wait for.
+    pub(crate) fn begins_at_once(&self) -> bool {
+        self.may_begin(0, 0)
     }
 }
 
-/// Whether the start state is that of the workload: nothing is written, the same requests have run before, a user has aged the drive, or
-/// uniform random writes to the whole drive find the state that such writes lead to.
+/// Whether the workload is a model that neither writes nor trims.
+fn only_reads(config: &Config) -> bool {
+    matches!(&config.workload, Workload::Synthetic(synthetic) if synthetic.read_fraction >= 1.0)
+}
+
+/// Entries of its cached map, or of as much of the map as the workload asks for; none of a drive with the whole map in memory.
+fn cached_entries(config: &Config, range_bytes: u64) -> Option<u64> {
+    let entries = config.ssd().ftl.table_entries()?;
+    Some(u64::from(entries).min(range_bytes / u64::from(config.map_unit_bytes())))
+}
+
+/// Whether the start state is that of the workload: the same requests have run before, a user has aged the drive, or uniform random
+/// writes of a page to the whole drive find the state that such writes lead to.
 fn is_settled(config: &Config) -> bool {
     let Workload::Synthetic(synthetic) = &config.workload else {
         return matches!(config.run.precondition, Precondition::Snapshot(_));
     };
-    if synthetic.read_fraction + synthetic.trim_fraction >= 1.0 {
-        return true;
-    }
     match &config.run.precondition {
         Precondition::Snapshot(_) => true,
         Precondition::Steady => {
+            let unit_bytes = config.drive.ssd().map_or(0, |ssd| u64::from(ssd.map_unit_bytes()));
             synthetic.model.name == "uniform"
+                && synthetic.sizes.write.iter().all(|size| size.bytes == unit_bytes || unit_bytes == 0)
                 && synthetic.trim_fraction == 0.0
                 && synthetic.range_bytes + synthetic.align_bytes > config.logical_bytes()
         }

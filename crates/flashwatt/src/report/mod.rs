@@ -557,7 +557,10 @@ fn status(end: &End) -> String {
 /// The workload ended before all requests of the measured window.
 fn fewer_than_asked(config: &Config, outcome: &Outcome<()>) -> Option<String> {
     let (asked, measured) = (config.run.measure.span.requests?, outcome.completed.requests());
-    let ended_early = matches!(outcome.end, End::Complete) && measured < asked && config.run.measure.span.ns.is_none() && config.run.measure.precision.is_none();
+    let ended_early = matches!(outcome.end, End::Complete)
+        && measured < asked
+        && config.run.measure.span.ns.is_none()
+        && config.run.measure.precision.is_none();
     let is_synthetic = matches!(config.workload, crate::config::Workload::Synthetic(_));
     let help =
         if is_synthetic { " (`requests` of its table sets their number: workload.uniform.requests, …)" } else { "" };

@@ -33,9 +33,9 @@ pub mod power;
 mod request_log;
 mod start;
 
+pub use against::{Partner, run_against};
 pub(crate) use drives::{Needs, laid_down};
 use logs::{CAPTURE, DISPATCH_LOG, OP_LOG, REQUEST_LOG, aside, finish, keep, written};
-pub use against::{Partner, run_against};
 pub use options::RunOptions;
 use options::missed;
 pub(crate) use options::{is_not_cut, needs_a_clock, needs_an_ssd};
@@ -227,7 +227,7 @@ fn run_sim<D: Device>(
     };
     let tied = options.partner.as_ref().and_then(Partner::take_place);
     let settling = Settling::new(config, asked.least_requests);
-    let has_begun = tied.as_ref().map_or(settling.turnover_bytes == 0, |(_, has_begun)| *has_begun);
+    let has_begun = tied.as_ref().map_or(settling.begins_at_once(), |(_, has_begun)| *has_begun);
     let rule = Shared::new(Rule::new(asked, settling, has_begun));
     let stop: Box<dyn Stop> = match tied {
         Some((place, _)) => Box::new(Half { rule: rule.clone(), place }),
@@ -243,7 +243,7 @@ fn run_sim<D: Device>(
 
 /// Whether the start state of a run is that of its workload.
 fn starts_settled(config: &Config) -> bool {
-    Settling::new(config, 0).turnover_bytes == 0
+    Settling::new(config, 0).begins_at_once()
 }
 
 /// Runs under the shadow check, with an operation log, or with both: one type of observer, since the engine is compiled for each. If the log cannot be written (for instance on a full disk), the report's status says so,

@@ -46,7 +46,8 @@ const READS: &[&str] = &["workload.uniform.read_fraction=1"];
 #[test]
 fn a_run_ends_when_its_figures_are_known() {
     let keys = ["throughput.iops", "flash.write_amplification", "latency_ns.write.mean", "efficiency.j_per_gb"];
-    let keys = [&keys[..], &["power_w.mean", "latency_ns.write.p95", "efficiency.iops_per_w", "throughput.write_mb_s"]].concat();
+    let keys = [&keys[..], &["power_w.mean", "latency_ns.write.p95", "efficiency.iops_per_w", "throughput.write_mb_s"]]
+        .concat();
     let list: Vec<_> = keys.iter().map(|key| format!("{key:?}")).collect();
     let report = ran(&asked(&list.join(","), WRITES));
     let precision = report.precision.as_ref().expect("it was asked for");
@@ -70,12 +71,16 @@ fn looking_changes_nothing() {
         (WRITES, "\"flash.write_amplification\""),
         (READS, "\"latency_ns.read.p99\",\"power_w.mean\""),
         (&["workload.uniform.read_fraction=0", "run.precondition=filled"], "\"throughput.iops\""),
-        (&["workload.uniform.read_fraction=0.5", "run.precondition=steady", "host.scheduler=mq_deadline"], "\"throughput.iops\""),
+        (
+            &["workload.uniform.read_fraction=0.5", "run.precondition=steady", "host.scheduler=mq_deadline"],
+            "\"throughput.iops\"",
+        ),
     ];
     for (sets, figures) in cases {
         let by_rule = ran(&asked(figures, sets));
         let window = &by_rule.window;
-        let bounds = [format!("run.warmup.requests={}", window.warmup), format!("run.measure.requests={}", window.measured)];
+        let bounds =
+            [format!("run.warmup.requests={}", window.warmup), format!("run.measure.requests={}", window.measured)];
         let by_number = ran(&drive(&[sets, &[&bounds[0], &bounds[1]]].concat()));
         let (mut a, mut b) = (json(&by_rule), json(&by_number));
         for report in [&mut a, &mut b] {
@@ -94,7 +99,10 @@ fn a_bound_that_comes_first_is_said() {
     assert_eq!(report.precision.as_ref().map(|precision| precision.ended_by), Some(EndedBy::Bound));
     assert_eq!(report.window.measured, 6_000);
     let said = report.warnings.iter().find(|warning| warning.contains("known")).expect("a warning");
-    assert!(said.starts_with("the run ended before its figures were known to 2.00 %: known is throughput.iops to"), "{said}");
+    assert!(
+        said.starts_with("the run ended before its figures were known to 2.00 %: known is throughput.iops to"),
+        "{said}"
+    );
     let short = ran(&asked("\"throughput.iops\"", &[WRITES, &["run.measure.requests=60"]].concat()));
     let said = short.warnings.iter().find(|warning| warning.contains("known")).expect("a warning");
     assert!(said.contains("it has no interval"), "{said}");
@@ -184,7 +192,10 @@ fn runs_that_cannot_be_compared_are_refused() {
     let refused = |run: &Config, with: &Config| {
         run_against(run, with, &RunOptions::default(), &mut |_| true).expect_err("refused").to_string()
     };
-    assert!(refused(&run, &asked("\"throughput.iops\"", &["run.seed=2"])).contains("run.seed: runs that are compared draw alike"));
+    assert!(
+        refused(&run, &asked("\"throughput.iops\"", &["run.seed=2"]))
+            .contains("run.seed: runs that are compared draw alike")
+    );
     assert!(refused(&drive(&[]), &run).contains("run.measure.precision: a difference is measured to a precision"));
     let disk = config::load("[hdd]", "disk.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
     assert!(refused(&run, &disk).contains("only the report of one SSD has this figure"));
@@ -195,8 +206,11 @@ fn runs_that_cannot_be_compared_are_refused() {
 fn the_shorter_run_ends_both() {
     let run = asked("\"throughput.iops\"", &[WRITES, &["run.measure.precision.relative_error=0.001"]].concat());
     let short = asked("\"throughput.iops\"", &[WRITES, &["workload.uniform.requests=20000"]].concat());
-    for (run, with) in [(&run, &short), (&asked("\"throughput.iops\"", &[WRITES, &["run.measure.requests=20000"]].concat()), &run)] {
-        let report = run_against(run, with, &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+    for (run, with) in
+        [(&run, &short), (&asked("\"throughput.iops\"", &[WRITES, &["run.measure.requests=20000"]].concat()), &run)]
+    {
+        let report =
+            run_against(run, with, &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
         let precision = report.precision.as_ref().expect("asked for");
         assert_eq!(precision.ended_by, EndedBy::Bound);
         assert!(report.window.measured <= 20_200, "{}", report.window.measured);
@@ -224,7 +238,7 @@ fn a_disk_and_an_array_end_by_their_figures() {
         let sets = [&reads[..], &[precision.to_string()]].concat();
         ran(&config::load(text, "other.toml", &sets).unwrap_or_else(|error| panic!("{error}")))
     };
-    let array = "[device]\npreset = \"limit\"\n[array]\nlevel = "raid0"\nmembers = 2";
+    let array = "[device]\npreset = \"limit\"\n[array]\nlevel = \"raid0\"\nmembers = 2";
     for text in ["[hdd]", array] {
         let report = of(text);
         assert_eq!(report.precision.as_ref().map(|precision| precision.ended_by), Some(EndedBy::Precision), "{text}");
@@ -242,7 +256,11 @@ fn what_cannot_be_judged_is_refused() {
         config::load("", "test.toml", &sets).expect_err("refused").to_string()
     };
     let figures = |list: &str| refused(&[&format!("run.measure.precision.figures=[{list}]")]);
-    assert!(figures("\"throughput.iop\"").contains("did you mean `throughput.iops`"), "{}", figures("\"throughput.iop\""));
+    assert!(
+        figures("\"throughput.iop\"").contains("did you mean `throughput.iops`"),
+        "{}",
+        figures("\"throughput.iop\"")
+    );
     assert!(figures("").contains("an empty list"));
     assert!(figures("\"power_w.mean\",\"power_w.mean\"").contains("a figure is given twice"));
     assert!(refused(&["run.measure.precision.relative_error=0"]).contains("out of range"));
