@@ -22,6 +22,7 @@ from flashwatt.base.scripts import blaming
 from flashwatt.sweeps import shards
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
+from flashwatt.sweeps.start_states import BYTES_MAX, shared
 from flashwatt.sweeps.study import Study
 from flashwatt.sweeps.workers import processors, run_tasks
 
@@ -70,6 +71,7 @@ def sweep(
     force: bool = False,
     shard: tuple[int, int] | None = None,
     merge: bool = False,
+    start_states: int = BYTES_MAX,
 ) -> Results:
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
@@ -90,6 +92,9 @@ def sweep(
     Several machines that see the directory run a shard each. A sweep of the whole study takes what shards there have
     finished, and runs what is missing; with `merge=True` it runs nothing.
 
+    A start state that several runs share, and that writes lead to, is laid down once. The user's cache directory keeps
+    at most `start_states` bytes of them; 0 keeps none. The results are the same.
+
     Raises `FlashwattError` before the first run for a fault anywhere in the grid or a file that must not be replaced,
     `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end. With
     `merge` it raises `FlashwattError` if tasks are missing; what is there is kept in `out/results.jsonl`.
@@ -98,15 +103,11 @@ def sweep(
     size = next(n for n in (workers, study.workers, processors()) if n is not None)
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
-    tasks = study.tasks()
+    tasks = shared(study.tasks(), start_states)
     if not isinstance(grid, Study):  # the command line, which has one, says it itself
         for text in study.suspicions():
             warnings.warn(text, stacklevel=4)
     part = _part(shard, out, merge=merge)
-    if merge and out is not None and not Path(out).is_dir():
-        raise _core.FlashwattError(
-            f"merge: no such directory; found {os.fspath(out)}; expected one with results of shards"
-        )
     directory = None if out is None else made(out)
     if directory is None:
         with closing(Journal()) as journal:
@@ -152,6 +153,9 @@ def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, 
     if (shard or merge) and out is None:
         name = "shard" if shard else "merge"
         raise _core.FlashwattError(f"{name}: found no out; expected a directory for the results")
+    if merge and out is not None and not Path(out).is_dir():
+        found = f"merge: no such directory; found {os.fspath(out)}"
+        raise _core.FlashwattError(f"{found}; expected one with results of shards")
     if shard is None:
         return None
     if merge:

@@ -19,6 +19,8 @@ from flashwatt.config.config import Config
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flashwatt.sweeps.start_states import Shared
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -45,6 +47,8 @@ class Task:
     """Requests of the workload, where the configuration gives their number; 0 for a whole trace."""
     stream: Config | None = None
     """The configuration of a run before this one, whose dispatched requests (`--dispatch-log`) are this one's trace."""
+    start_state: Shared | None = None
+    """The start state that it shares with other tasks. The report does not depend on it."""
 
 
 def defined(

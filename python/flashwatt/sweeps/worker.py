@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.scripts import in_keys
+from flashwatt.config.config import Config
+from flashwatt.sweeps.start_states import Shared, file_of
 from flashwatt.sweeps.task import STOPPED, STREAM, streamed
 
 if TYPE_CHECKING:
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
     from flashwatt.runs import Progress
     from flashwatt.sweeps.task import Task
+
+
+TRACES_BYTES = 256_000_000
+"""Memory in which each process keeps traces that it has read: 24 bytes a request. A trace without room is a stream."""
 
 
 class Worker:
@@ -78,6 +84,7 @@ def _request(task: Task) -> bytes:
         "head": {"id": task.id, "point": task.point, "seed": task.seed},
         "config": [config.text, config.name, config.sets],
         "kept": asdict(task.kept),
+        "start_state": task.start_state,
         "stream": task.stream and [task.stream.text, task.stream.name, task.stream.sets],
     }
     return json.dumps(request).encode() + b"\n"
@@ -86,6 +93,7 @@ def _request(task: Task) -> bytes:
 def main() -> None:
     """Serve the process that started this one."""
     parent = os.getppid()
+    _core.keep_traces(TRACES_BYTES)
     for line in sys.stdin.buffer:
         sys.stdout.buffer.write(_answer(json.loads(line), parent))
         sys.stdout.buffer.flush()
@@ -101,6 +109,8 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
         text, name, sets = request["config"]
         kept = request["kept"]
         window = kept.pop("edges_ns")
+        if shared := request["start_state"]:
+            kept["start_state"] = file_of(Config(text, name, tuple(sets)), Shared(*shared), wanted)
         with _stream(request["stream"], wanted) as trace:
             report = _core.run(text, name, [*sets, *trace], edges_ns=window and tuple(window), progress=wanted, **kept)
         if STOPPED in report and json.loads(report)["status"] == STOPPED:  # seldom parsed: a report may be large
