@@ -154,10 +154,10 @@ def test_the_command_has_the_bound(cache: Path, tmp_path: Path, flashwatt: Cli) 
     keys = "".join(f"{key} = {value!r}\n" for key, value in SMALL.items())
     (tmp_path / "study.toml").write_text(study.replace("[base]\n", f"[base]\n{keys}"))
     for bound, files in (("0", 0), ("1kB", 0), ("1GB", 1)):
-        done = flashwatt("sweep", "study.toml", "--out", bound, "--start-states", bound, "--format", "csv")
+        done = flashwatt("sweep", "study.toml", "--out", bound, "--start-states", bound, "--shard", "0/1")
         assert done.returncode == 0, done.stderr
         assert len(list(cache.glob("*.fw"))) == files, bound
-    results = {(tmp_path / bound / "results.jsonl").read_bytes() for bound in ("0", "1kB", "1GB")}
+    results = {(tmp_path / bound / "shard-0-of-1.jsonl").read_bytes() for bound in ("0", "1kB", "1GB")}
     assert len(results) == 1
 
 

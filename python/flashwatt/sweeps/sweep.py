@@ -153,13 +153,13 @@ def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, 
     if (shard or merge) and out is None:
         name = "shard" if shard else "merge"
         raise _core.FlashwattError(f"{name}: found no out; expected a directory for the results")
+    if shard and merge:
+        raise _core.FlashwattError("shard: one part of a study runs, and merge runs nothing; expected one of them")
     if merge and out is not None and not Path(out).is_dir():
         found = f"merge: no such directory; found {os.fspath(out)}"
         raise _core.FlashwattError(f"{found}; expected one with results of shards")
     if shard is None:
         return None
-    if merge:
-        raise _core.FlashwattError("shard: one part of a study runs, and merge runs nothing; expected one of them")
     part = shards.Shard(*shard)
     if not part.is_valid():
         raise _core.FlashwattError(f"shard: found {shard}; expected (I, N), with I from 0 to N - 1")

@@ -462,6 +462,8 @@ mod tests {
         assert!(read_up_to(&file.cfg(), 0).records.is_none());
     }
 
+    const GOOD: &[u8] = b"time_us,device,op,offset,bytes\n5,0,W,4096,4096\n";
+
     fn entry(file: &Temporary) -> Entry {
         let resolved = read_up_to(&file.cfg(), 1 << 20);
         let files = states(&file.cfg()).expect("it is there");
@@ -470,7 +472,7 @@ mod tests {
 
     #[test]
     fn the_one_that_was_used_longest_ago_goes_first() {
-        let files = ["a.csv", "b.csv", "c.csv"].map(|name| Temporary::new(name, ODD.split_at(49).0));
+        let files = ["a.csv", "b.csv", "c.csv"].map(|name| Temporary::new(name, GOOD));
         let bytes = entry(&files[0]).bytes;
         let mut kept = Kept { bytes_max: 2 * bytes, entries: Vec::new() };
         kept.add(entry(&files[0]));
@@ -488,13 +490,13 @@ mod tests {
 
     #[test]
     fn a_file_that_was_written_to_is_another_one() {
-        let file = Temporary::new("written.csv", ODD.split_at(49).0);
+        let file = Temporary::new("written.csv", GOOD);
         let mut kept = Kept { bytes_max: 1 << 20, entries: Vec::new() };
         kept.add(entry(&file));
         assert!(kept.find(&settings::Trace { speed: 2.0, ..file.cfg() }).1.is_none(), "other settings");
         assert!(kept.find(&file.cfg()).1.is_some());
         fs::rename(&file.0, file.0.with_extension("old")).expect("renamed");
-        fs::write(&file.0, ODD.split_at(49).0).expect("the same content in another file");
+        fs::write(&file.0, GOOD).expect("the same content in another file");
         assert!(kept.find(&file.cfg()).1.is_none());
         assert!(kept.entries.is_empty());
     }
