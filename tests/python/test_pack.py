@@ -167,6 +167,8 @@ def test_the_commands(small: Path, flashwatt: Cli, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "4 runs again: equal bytes" in done.stdout
     assert {one.name for one in tmp_path.iterdir()} == {"out", "a.zip"}
+    done = flashwatt("pack", small, "--out", "out", "-o", "none/a.zip")
+    assert (done.returncode, "none/a.zip: cannot be written" in done.stderr) == (2, True), done.stderr
     for words, said in (
         (["a.zip"], "found neither of DIR and --check"),
         (["a.zip", "dir", "--check"], "found both of DIR and --check"),

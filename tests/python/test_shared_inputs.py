@@ -280,6 +280,12 @@ def test_a_preparation_that_is_stopped_ends_the_task(cache: Path) -> None:
     assert list(cache.iterdir()) == []
 
 
+def test_a_bound_is_no_negative_number(cache: Path) -> None:
+    with pytest.raises(flashwatt.FlashwattError, match="start_states: found -1; expected a number of bytes"):
+        flashwatt.sweep({"workload.uniform.read_fraction": [0, 1]}, base=steady(), start_states=-1)
+    assert not cache.exists()
+
+
 def test_a_lock_goes_with_its_holder(tmp_path: Path) -> None:
     with waiting(tmp_path / "lock"):
         assert (tmp_path / "lock").exists()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt.cli.options import Quantity, workers_option
-from flashwatt.cli.terminal import DIRECTORY, FAILED, FILE, OUTPUT_FILE, fail, force, note, quiet_is_on, say
+from flashwatt.cli.terminal import DIRECTORY, FAILED, FILE, INTERRUPTED, OUTPUT_FILE, fail, force, note, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,10 +69,14 @@ def unpack(archive: Path, to: Path | None, workers: int | None, *, check: bool, 
         raise click.UsageError("--workers: nothing is run; expected it with --rerun")
     from flashwatt.sweeps.unpack import unpack as unpacked
 
-    shown = rerun and not quiet_is_on() and sys.stderr.isatty()
-    manifest, other_build, difference = unpacked(
-        archive, to, rerun=rerun, workers=workers, progress=shown, force=options["force"]
-    )
+    shown = rerun and sys.stderr.isatty()
+    try:
+        done = unpacked(archive, to, rerun=rerun, workers=workers, progress=shown, force=options["force"])
+    except KeyboardInterrupt:
+        if to is None:
+            raise
+        fail(f"interrupted; the same command continues, with what is in {to}", INTERRUPTED)
+    manifest, other_build, difference = done
     if other_build:
         note(other_build)
     for name in () if rerun else manifest["not_included"]:

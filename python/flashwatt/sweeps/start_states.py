@@ -51,7 +51,12 @@ def directory() -> Path:
 
 
 def shared(tasks: Sequence[Task], bytes_max: int) -> list[Task]:
-    """Mark the tasks that share a start state with another one, if that is worth keeping. 0 marks none."""
+    """Mark the tasks that share a start state with another one, if that is worth keeping. A bound of 0 marks none.
+
+    Raises `FlashwattError` for a negative bound.
+    """
+    if bytes_max < 0:
+        raise _core.FlashwattError(f"start_states: found {bytes_max}; expected a number of bytes, ≥ 0")
     if not bytes_max or not HAS_LOCKS:
         return list(tasks)
     keys = list(_keys(tasks))

@@ -103,7 +103,7 @@ def sweep(
     size = next(n for n in (workers, study.workers, processors()) if n is not None)
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
-    tasks = shared(study.tasks(), start_states)
+    tasks = shared(study.tasks(), 0 if merge else start_states)
     if not isinstance(grid, Study):  # the command line, which has one, says it itself
         for text in study.suspicions():
             warnings.warn(text, stacklevel=4)
