@@ -273,10 +273,16 @@ def test_a_directory_that_cannot_be_written_is_no_fault(cache: Path) -> None:
     assert cache.read_text() == "a file"
 
 
-def test_a_preparation_that_is_stopped_ends_the_task(cache: Path) -> None:
-    big = steady(ftl="dftl", device__logical_bytes=400_000_000)
-    with pytest.raises(_core.RunInterruptedError):
-        file_of(big, Shared("a" * 64, BYTES_MAX), lambda *_: False)
+def test_a_preparation_that_is_stopped_ends_the_task(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_arguments: Any, progress: Any, **_options: Any) -> str:
+        assert progress is going
+        raise _core.RunInterruptedError("laying down the start state: interrupted")
+
+    monkeypatch.setattr(_core, "age", stopped)
+    wanted = Shared("a" * 64, BYTES_MAX)
+    for _ in range(2):  # it is tried again
+        with pytest.raises(_core.RunInterruptedError):
+            file_of(steady(ftl="fast"), wanted, going)
     assert list(cache.iterdir()) == []
 
 
