@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from flashwatt.report.comparison import Comparison, compare
     from flashwatt.report.report import Report
     from flashwatt.runs import age, names, reprice, resolve, run
+    from flashwatt.sweeps.pack import pack
     from flashwatt.sweeps.results import Results
     from flashwatt.sweeps.statistics import pareto
     from flashwatt.sweeps.study import Study
     from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError, sweep
+    from flashwatt.sweeps.unpack import Unpacked, unpack
 
 __all__ = [
     "Calibration",
@@ -45,12 +47,14 @@ __all__ = [
     "Study",
     "SweepInterruptedError",
     "SweepNotSavedError",
+    "Unpacked",
     "__version__",
     "age",
     "calibrate",
     "compare",
     "crash",
     "names",
+    "pack",
     "pareto",
     "plot",
     "reprice",
@@ -59,6 +63,7 @@ __all__ = [
     "sweep",
     "theory",
     "traces",
+    "unpack",
 ]
 
 _HOMES = {  # no module or folder has the name of a function: importing it would replace the function
@@ -74,16 +79,19 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "Study": "sweeps.study",
     "SweepInterruptedError": "sweeps.sweep",
     "SweepNotSavedError": "sweeps.sweep",
+    "Unpacked": "sweeps.unpack",
     "age": "runs",
     "calibrate": "calibration.calibration",
     "compare": "report.comparison",
     "crash": "power_cuts",
     "names": "runs",
+    "pack": "sweeps.pack",
     "pareto": "sweeps.statistics",
     "reprice": "runs",
     "resolve": "runs",
     "run": "runs",
     "sweep": "sweeps.sweep",
+    "unpack": "sweeps.unpack",
 }
 _MODULES = ("plot", "theory", "traces")
 

@@ -45,8 +45,9 @@ fn run_error(error: Error) -> PyErr {
 /// early: the report then covers the simulated part and has the status "interrupted". `against` is a configuration that runs beside this one
 /// and that its figures are compared with. `started` is called on the
 /// engine's thread when the start state is complete and the simulation begins, and again when it has ended and power cuts follow.
+/// `start_state` is a file with the start state of this configuration, which [`shared_start`] says who shares.
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None, dispatch_log=None, capture=None, against=None))]
+#[pyo3(signature = (config_text, file_name, sets, op_log=None, series_interval_ns=None, progress=None, check=false, latency_histogram=false, edges_ns=None, started=None, force=false, request_log=None, dispatch_log=None, capture=None, against=None, start_state=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn run(
     py: Python<'_>,
@@ -65,12 +66,14 @@ fn run(
     dispatch_log: Option<PathBuf>,
     capture: Option<PathBuf>,
     against: Option<(String, String, Vec<String>)>,
+    start_state: Option<PathBuf>,
 ) -> PyResult<String> {
     let options = flashwatt::RunOptions {
         op_log,
         request_log,
         dispatch_log,
         capture,
+        start_state,
         force,
         series_interval_ns,
         edges_ns,
@@ -103,9 +106,9 @@ fn memory_bytes(config_text: &str, file_name: &str, sets: Vec<String>) -> PyResu
 }
 
 /// Prepares a drive, saves it to the file `to`, and returns a JSON description of the file. `progress` is called as by
-/// [`run`].
+/// [`run`]. `room` is called on the engine's thread with the length of the file before that is written; `False` is an error.
 #[pyfunction]
-#[pyo3(signature = (config_text, file_name, sets, to, run=false, progress=None, force=false))]
+#[pyo3(signature = (config_text, file_name, sets, to, run=false, progress=None, force=false, room=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn age(
     py: Python<'_>,
@@ -116,11 +119,13 @@ fn age(
     run: bool,
     progress: Option<Py<PyAny>>,
     force: bool,
+    room: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = flashwatt::AgeOptions { run, force };
     let aged = watched(py, progress, move |progress| {
         let config = load(&config_text, &file_name, &sets)?;
-        flashwatt::age(&config, &to, &options, progress)
+        let mut is_room = |bytes| room.as_ref().is_none_or(|room| agrees(room, bytes));
+        flashwatt::age_within(&config, &to, &options, &mut is_room, progress)
     })?;
     json(&aged.map_err(run_error)?)
 }
@@ -187,6 +192,37 @@ fn call(function: &Py<PyAny>) {
             error.write_unraisable(py, Some(function.bind(py)));
         }
     });
+}
+
+/// As [`call`], of a function of this package that takes a number and answers yes or no.
+fn agrees(function: &Py<PyAny>, number: u64) -> bool {
+    Python::attach(|py| {
+        let answer = function.call1(py, (number,)).and_then(|answer| answer.is_truthy(py));
+        answer.unwrap_or_else(|error| {
+            error.write_unraisable(py, Some(function.bind(py)));
+            false
+        })
+    })
+}
+
+/// What the start state of a configuration depends on besides its seed and the engine, as JSON; `None` for one that is not worth
+/// saving, or that depends on files.
+#[pyfunction]
+fn shared_start(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<String>) -> PyResult<Option<String>> {
+    let config = py.detach(|| load(config_text, file_name, &sets)).map_err(python_error)?;
+    flashwatt::shared_start(&config).as_ref().map(json).transpose()
+}
+
+/// Keeps traces in memory from now on, up to so many bytes, so that several runs read each once; 0 keeps none.
+#[pyfunction]
+fn keep_traces(bytes_max: u64) {
+    trace::keep(bytes_max);
+}
+
+/// How many times this process has read traces for their layout: once for each replay of one that was not kept.
+#[pyfunction]
+fn trace_readings() -> u64 {
+    trace::readings()
 }
 
 /// The resolved configuration as JSON.
@@ -441,8 +477,9 @@ mod _core {
     #[pymodule_export]
     use super::{
         FlashwattError, RunInterruptedError, age, config_reference, config_schema, crash, cut_schema, definition,
-        inputs, inspect, kinds, list_names, memory_bytes, merged, number, power_levels, preset_settings, registered,
-        reprice, resolve, run, standin_of_trace, trace_convert, trace_info, trace_profile,
+        inputs, inspect, keep_traces, kinds, list_names, memory_bytes, merged, number, power_levels, preset_settings,
+        registered, reprice, resolve, run, shared_start, standin_of_trace, trace_convert, trace_info, trace_profile,
+        trace_readings,
     };
 
     #[pymodule_export]

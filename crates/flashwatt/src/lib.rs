@@ -89,11 +89,12 @@ pub use flashwatt_workload as workload;
 pub use report::Report;
 pub use report::reprice::reprice;
 pub use run::RunOptions;
-pub use run::age::{AgeOptions, Aged, age};
+pub use run::age::{AgeOptions, Aged, age, age_within};
 pub use run::footprint::{footprint_bytes, memory_bytes};
 pub use run::inspect::{FileLayout, Inspection, inspect};
 pub use run::power;
 pub use run::run_against;
+pub use run::shared_start::shared_start;
 
 /// Modules that other crates see with the feature `internals` only.
 macro_rules! internal {

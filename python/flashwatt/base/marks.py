@@ -24,6 +24,8 @@ PARQUET = {"flashwatt.version": _core.__version__}
 """Metadata of a Parquet file."""
 RESULT_HEAD = b'{"id": "'
 """The beginning of every line of a sweep's results."""
+ARCHIVE_COMMENT = f"Archive of a sweep. Generator: {_GENERATOR}".encode()
+"""The comment of a zip file, which is its end."""
 _LOOKED_AT_BYTES = 4096
 _PNG_HEAD_BYTES = 33  # the signature, and the chunk IHDR
 
@@ -141,6 +143,7 @@ PNG = Kind("a picture", _holds(b"tEXtSoftware\0FlashWatt "))
 PDF = Kind("a picture", lambda path: b"% Generator: FlashWatt " in _tail(path))
 TABLE = Kind("a table", _is_parquet)
 JOURNAL = Kind("results of a sweep", _is_journal, yields_to_force=False)
+ARCHIVE = Kind("an archive of a sweep", lambda path: b"Archive of a sweep. Generator: FlashWatt " in _tail(path))
 VERDICTS = Kind("verdicts", _begins(rb'\{\s*"version": "[^"]*",\s*"real_traces": \['))
 GRID = Kind("figures of a grid", _begins(rb'\{"grid": "'))
 STANDIN = Kind("an unchanged stand-in", _is_signed(b"standin fit"))

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from flashwatt.base.marks import Kind
 
+HAS_LOCKS = fcntl is not None
+"""Whether processes can wait for each other here."""
 _PREFIX, _SUFFIX = ".flashwatt-", ".part"
 _LOCK = ".flashwatt.lock"
 _numbers = count()
@@ -186,12 +188,12 @@ def _create(directory: Path, mode: int) -> tuple[Path, int]:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool | None:
+def _lock(descriptor: int, *, waits: bool = False) -> bool | None:
     """Take the lock; return whether that succeeded, or None on a system without locks."""
     if fcntl is None:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     except OSError:
@@ -327,6 +329,23 @@ def locked(directory: Path | None, name: str = _LOCK) -> Iterator[None]:
     path = directory / name
     check_not_read(path)
     descriptor = _locked(path)
+    with _released(descriptor, path):
+        yield
+
+
+@contextmanager
+def waiting(path: Path) -> Iterator[None]:
+    """Hold the lock that a file stands for; wait as long as another process holds it. The file goes afterwards."""
+    if fcntl is None:
+        yield
+        return
+    with _released(_locked(path, waits=True), path):
+        yield
+
+
+@contextmanager
+def _released(descriptor: int, path: Path) -> Iterator[None]:
+    """Release a lock after the block, and remove its file."""
     try:
         yield
     finally:
@@ -336,12 +355,12 @@ def locked(directory: Path | None, name: str = _LOCK) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _locked(path: Path) -> int:
+def _locked(path: Path, *, waits: bool = False) -> int:
     """Take the lock of the file that is at the path now: a previous owner removes its own file."""
     while True:
         with writing(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        if _lock(descriptor) is False:
+        if _lock(descriptor, waits=waits) is False:
             os.close(descriptor)
             raise BusyError(f"{printable(path.parent)}: another command is at work there")
         with suppress(FileNotFoundError):

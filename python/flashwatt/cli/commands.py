@@ -57,6 +57,12 @@ COMMANDS = {
         "Compute how many gigabytes a battery moves through a drive: Wh × 3600 J over J/MB, and the efficiency",
     ),
     "sweep": Listed("sweep", "sweep", "Run every combination of the grid in STUDY.toml, with every seed"),
+    "pack": Listed(
+        "pack",
+        "pack",
+        "Write a study, what it names, and its results to one archive, for somebody who runs it again",
+    ),
+    "unpack": Listed("pack", "unpack", "Check the archive FILE.zip that `flashwatt pack` wrote, and unpack it to DIR"),
     "compare": Listed(
         "sweep", "compare", "Lay reports side by side: their figures, and the differences of their configurations"
     ),

@@ -108,6 +108,20 @@ def _after_sweep(options: Options) -> str:
     return f"open {_quoted(options['out'] / 'tradeoff.html')}; in Python, flashwatt.Results.read({out!r})"
 
 
+def _after_pack(options: Options) -> str:
+    return f"flashwatt unpack {_quoted(options['archive'])} --check --rerun"
+
+
+def _after_unpack(options: Options) -> str:
+    if options["check"]:
+        return f"flashwatt unpack {_quoted(options['archive'])} DIR keeps the files"
+    if not options["rerun"]:
+        return f"flashwatt unpack {_quoted(options['archive'])} {_quoted(options['to'])} --rerun"
+    return (
+        f"flashwatt sweep {_quoted(options['to'] / 'study.toml')} --out {_quoted(options['to'] / 'rerun')} prints them"
+    )
+
+
 def _after_dio(options: Options) -> str:
     if options["out"] is None:
         return "--out DIR keeps the result and draws it; flashwatt compare lays several side by side"
@@ -190,6 +204,8 @@ _STEPS: dict[str, Callable[[Options], str]] = {
     "dio": _after_dio,
     "battery": _after_battery,
     "sweep": _after_sweep,
+    "pack": _after_pack,
+    "unpack": _after_unpack,
     "compare": _after_compare,
     "reproduce": _after_reproduce,
     "tune pardispatcher": _after_tune,

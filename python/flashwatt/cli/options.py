@@ -90,6 +90,16 @@ workers_option = click.option(
 )
 
 
+start_states_option = click.option(
+    "--start-states",
+    type=Quantity("limit_bytes", 0),
+    default="4GB",
+    show_default=True,
+    metavar="BYTES",
+    help="Keep start states that several runs share in the user's cache directory, up to this size; 0 keeps none.",
+)
+
+
 def drive_of(config: Path | None, preset: str | None, sets: tuple[str, ...]) -> Config:
     """Give the configuration of a file, if there is one, with `--preset` and `--set` laid over it."""
     from flashwatt.config.config import Config

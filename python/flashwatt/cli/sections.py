@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "First run": ("try", "run", "explain", "list", "init", "schema"),
-    "Studies": ("sweep", "compare", "tune", "calibrate"),
+    "Studies": ("sweep", "compare", "pack", "unpack", "tune", "calibrate"),
     "Traces": ("trace", "standin"),
     "Drives": ("age", "crash", "price", "fs"),
     "Measurements": ("dio",),

@@ -15,7 +15,7 @@ from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
 from flashwatt.cli.beside import compare_results
 from flashwatt.cli.formats import formatted, label_option, names
-from flashwatt.cli.options import Finite, blamed, workers_option
+from flashwatt.cli.options import Finite, blamed, start_states_option, workers_option
 from flashwatt.cli.room import FRAMES_BYTES, left_over
 from flashwatt.cli.terminal import (
     DIRECTORY,
@@ -99,6 +99,7 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
     help="Run the I-th of N parts of the study, I from 0 to N - 1, and keep its results in DIR: for arrays of jobs.",
 )
 @click.option("--merge", is_flag=True, help="Run nothing: take the results of the shards in DIR together.")
+@start_states_option
 @click.option("--missing", is_flag=True, help="Run nothing: print the runs without a result, their ids first.")
 @force
 def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool, **options: Any) -> None:
@@ -116,7 +117,8 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     from flashwatt.sweeps.study import Study
 
     if _is_about_a_part({**options, "format": format_ != "table"}, workers):
-        _of_a_part(Study.read(study), out, workers, options["shard"], only_missing=options["missing"])
+        of_part = {name: options[name] for name in ("shard", "start_states")}
+        _of_a_part(Study.read(study), out, workers, only_missing=options["missing"], **of_part)
         return
     for name, kind in (("results.parquet", marks.TABLE), ("tradeoff.html", marks.PAGE)):
         check(out / name, kind, force=force)
@@ -128,7 +130,8 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     baseline = _baseline(whole, options)
     for text in whole.suspicions():
         note(f"warning: {text}")
-    results, fault = swept(whole, out, workers, force, merge=options["merge"])
+    of_runs = {name: options[name] for name in ("merge", "start_states")}
+    results, fault = swept(whole, out, workers, force, **of_runs)
     kept = [out / "results.jsonl", out / "results.parquet"]
     try:
         with printed() as faults, blamed({"metrics": "--metrics"}):
@@ -167,12 +170,14 @@ def _is_about_a_part(options: dict[str, Any], workers: int | None) -> bool:
     return bool(options["shard"] or options["missing"])
 
 
-def _of_a_part(study: Study, out: Path, workers: int | None, shard: Shard | None, *, only_missing: bool) -> None:
+def _of_a_part(
+    study: Study, out: Path, workers: int | None, *, shard: Shard | None, only_missing: bool, start_states: int
+) -> None:
     """Print what is missing, or run a shard and say where its results are."""
     if only_missing or shard is None:
         _print_missing(study, out, shard)
         return
-    results, fault = swept(study, out, workers, force=False, shard=shard)
+    results, fault = swept(study, out, workers, force=False, shard=shard, start_states=start_states)
     if fault:
         raise fault
     runs = len(results) or len(shard.part(study.tasks()))
@@ -264,8 +269,9 @@ def swept(
     *,
     shard: Shard | None = None,
     merge: bool = False,
+    **bounds: Any,
 ) -> tuple[Results, _core.FlashwattError | None]:
-    """Run what is missing; the results, and the fault if they cannot be written."""
+    """Run what is missing; the results, and the fault if they cannot be written. `bounds` are those of `sweep`."""
     from flashwatt.base.progress import runs_bar
     from flashwatt.sweeps.shards import doubts
     from flashwatt.sweeps.sweep import SweepInterruptedError, SweepNotSavedError
@@ -283,7 +289,8 @@ def swept(
                 found.append((done, total))
                 show(done, total)
 
-            results = run(study, workers=workers, out=out, progress=progress, force=force, shard=shard, merge=merge)
+            bounds |= {"shard": shard, "merge": merge}
+            results = run(study, workers=workers, out=out, progress=progress, force=force, **bounds)
         for text in doubts(out) if out and not shard else ():
             note(f"warning: {text}")
     except SweepInterruptedError as interrupted:

@@ -22,6 +22,7 @@ from flashwatt.base.scripts import blaming
 from flashwatt.sweeps import shards
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
+from flashwatt.sweeps.start_states import BYTES_MAX, shared
 from flashwatt.sweeps.study import Study
 from flashwatt.sweeps.workers import processors, run_tasks
 
@@ -71,6 +72,7 @@ def sweep(
     force: bool = False,
     shard: tuple[int, int] | None = None,
     merge: bool = False,
+    start_states: int = BYTES_MAX,
 ) -> Results:
     """Run every combination of the grid's values, laid over `base`, with every seed; results come in that order.
 
@@ -94,6 +96,9 @@ def sweep(
     Several machines that see the directory run a shard each. A sweep of the whole study takes what shards there have
     finished, and runs what is missing; with `merge=True` it runs nothing.
 
+    A start state that several runs share, and that writes lead to, is laid down once. The user's cache directory keeps
+    at most `start_states` bytes of them; 0 keeps none. The results are the same.
+
     Raises `FlashwattError` before the first run for a fault anywhere in the grid or a file that must not be replaced,
     `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end. With
     `merge` it raises `FlashwattError` if tasks are missing; what is there is kept in `out/results.jsonl`.
@@ -102,15 +107,11 @@ def sweep(
     size = next(n for n in (workers, study.workers, processors()) if n is not None)
     if size < 1:
         raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
-    tasks = study.tasks()
+    tasks = shared(study.tasks(), 0 if merge else start_states)
     if not isinstance(grid, Study):  # the command line, which has one, says it itself
         for text in study.suspicions():
             warnings.warn(text, stacklevel=4)
     part = _part(shard, out, merge=merge)
-    if merge and out is not None and not Path(out).is_dir():
-        raise _core.FlashwattError(
-            f"merge: no such directory; found {os.fspath(out)}; expected one with results of shards"
-        )
     directory = None if out is None else made(out)
     if directory is None:
         with closing(Journal()) as journal:
@@ -156,10 +157,13 @@ def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, 
     if (shard or merge) and out is None:
         name = "shard" if shard else "merge"
         raise _core.FlashwattError(f"{name}: found no out; expected a directory for the results")
+    if shard and merge:
+        raise _core.FlashwattError("shard: one part of a study runs, and merge runs nothing; expected one of them")
+    if merge and out is not None and not Path(out).is_dir():
+        found = f"merge: no such directory; found {os.fspath(out)}"
+        raise _core.FlashwattError(f"{found}; expected one with results of shards")
     if shard is None:
         return None
-    if merge:
-        raise _core.FlashwattError("shard: one part of a study runs, and merge runs nothing; expected one of them")
     part = shards.Shard(*shard)
     if not part.is_valid():
         raise _core.FlashwattError(f"shard: found {shard}; expected (I, N), with I from 0 to N - 1")

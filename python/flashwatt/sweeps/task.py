@@ -19,6 +19,8 @@ from flashwatt.config.config import Config
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flashwatt.sweeps.start_states import Shared
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -47,6 +49,8 @@ class Task:
     """The configuration that runs beside this one, and that its figures are compared with."""
     stream: Config | None = None
     """The configuration of a run before this one, whose dispatched requests (`--dispatch-log`) are this one's trace."""
+    start_state: Shared | None = None
+    """The start state that it shares with other tasks. The report does not depend on it."""
 
 
 def defined(

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.scripts import in_keys
+from flashwatt.config.config import Config
+from flashwatt.sweeps.start_states import Shared, file_of
 from flashwatt.sweeps.task import STOPPED, STREAM, streamed
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Config
     from flashwatt.runs import Progress
     from flashwatt.sweeps.task import Task
+
+
+TRACES_BYTES = 256_000_000
+"""Memory in which each process keeps traces that it has read: 24 bytes a request. A trace without room is a stream."""
 
 
 class Worker:
@@ -79,6 +85,7 @@ def _request(task: Task) -> bytes:
         "config": _parts(task.config),
         "baseline": _parts(task.baseline),
         "kept": asdict(task.kept),
+        "start_state": task.start_state,
         "stream": _parts(task.stream),
     }
     return json.dumps(request).encode() + b"\n"
@@ -91,6 +98,7 @@ def _parts(config: Config | None) -> tuple[Any, ...] | None:
 def main() -> None:
     """Serve the process that started this one."""
     parent = os.getppid()
+    _core.keep_traces(TRACES_BYTES)
     for line in sys.stdin.buffer:
         sys.stdout.buffer.write(_answer(json.loads(line), parent))
         sys.stdout.buffer.flush()
@@ -107,6 +115,8 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
         kept = request["kept"]
         window = kept.pop("edges_ns")
         baseline = request["baseline"] and tuple(request["baseline"])
+        if shared := request["start_state"]:
+            kept["start_state"] = file_of(Config(text, name, tuple(sets)), Shared(*shared), wanted)
         with _stream(request["stream"], wanted) as trace:
             report = _core.run(
                 text,

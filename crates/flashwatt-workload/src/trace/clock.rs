@@ -39,7 +39,7 @@ impl TraceClock {
 }
 
 /// The times of a whole trace, for the gap between its passes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Times {
     first_ns: Option<u64>,
     latest_ns: u64,

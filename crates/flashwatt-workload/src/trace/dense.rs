@@ -79,6 +79,7 @@ impl Touched {
 }
 
 /// New addresses for what a trace touches.
+#[derive(Clone)]
 pub struct Dense {
     ranges: Vec<Range>,
     /// The number of the first unit of each range.
@@ -92,6 +93,11 @@ impl Dense {
     /// Bytes of all units.
     pub fn bytes(&self) -> u64 {
         self.units * UNIT_BYTES
+    }
+
+    /// The memory that its tables take.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(&self.ranges[..]) + size_of_val(&self.bases[..])
     }
 
     /// The new address of a byte of a device; none for one that is not touched.

@@ -7,7 +7,7 @@ use super::read::traces::{Position, Traces};
 use super::{counted, trace_error};
 use crate::settings;
 use crate::settings::Beyond;
-use flashwatt_base::error::{Error, Fault};
+use flashwatt_base::error::{Error, Fault, Place};
 use flashwatt_core::connector::RequestKind;
 
 /// Puts ranges onto the drive.
@@ -138,12 +138,12 @@ pub fn too_far(fault: Fault, drive_bytes: u64, devices: usize, is_dense: bool) -
 }
 
 /// As [`check_fits`], for what a trace touches.
-pub fn check_touched(dense: &Dense, drive_bytes: u64, traces: &Traces) -> Result<(), Error> {
+pub fn check_touched(dense: &Dense, drive_bytes: u64, file: &Place) -> Result<(), Error> {
     let bytes = dense.bytes();
     if bytes <= drive_bytes {
         return Ok(());
     }
-    let fault = Fault::at(traces.file(), "what the trace touches does not fit the drive");
+    let fault = Fault::at(file.clone(), "what the trace touches does not fit the drive");
     let found = format!("{bytes} bytes in units of {UNIT_BYTES}");
     Err(too_far(fault.found(found), drive_bytes, 1, true))
 }

@@ -189,6 +189,11 @@ impl Layout {
         self.extents.iter().map(|extent| extent.requests).sum()
     }
 
+    /// The memory that its tables take.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(&self.extents[..]) + size_of_val(&self.processes[..])
+    }
+
     /// Bytes that a drive needs to hold all of it.
     pub fn span(&self) -> u64 {
         self.extents.iter().map(|extent| extent.base + extent.end).max().unwrap_or(0)

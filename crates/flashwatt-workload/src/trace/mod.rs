@@ -16,7 +16,7 @@
 //! - Records are replayed in the file's order, unless sorting is asked for. Where time goes back, a request arrives together
 //!   with the one before it, and that is counted.
 //! - Every reading of a file is compared with the first one: a file that changes meanwhile is an error.
-//! - Nothing is kept of a record that has been replayed: memory does not depend on the trace's length. What it touches is
+//! - Nothing is kept of a record that has been replayed, unless a program asks for it ([`keep`]): memory does not depend on the trace's length. What it touches is
 //!   kept as ranges of addresses, if these are made dense.
 
 use std::borrow::Cow;
@@ -33,6 +33,7 @@ mod dense;
 mod fit;
 mod foreign;
 mod formats;
+mod kept;
 mod layout;
 mod log;
 mod log_point;
@@ -41,6 +42,7 @@ mod pack;
 mod passes;
 mod read;
 mod replay;
+mod source;
 mod study;
 #[cfg(test)]
 mod tests;
@@ -48,6 +50,7 @@ mod tests;
 pub use convert::{Converted, Renumbered, TARGETS, Target, convert};
 pub use formats::FORMATS;
 pub use formats::binary::Writer as BinaryWriter;
+pub use kept::{keep, readings};
 pub use log::{TraceLog, is_trace_log};
 pub use log_point::LogPoint;
 pub use read::column_units::{ColumnUnits, GivenUnits, Tick};

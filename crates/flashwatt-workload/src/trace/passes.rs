@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::clock::{Times, TraceClock};
+use super::kept::Records;
 use super::read::seal::Seal;
-use super::read::traces::Traces;
+use super::source::Source;
 use crate::settings;
 use flashwatt_base::error::Error;
 use flashwatt_base::units::Nanos;
@@ -13,6 +14,8 @@ use flashwatt_base::units::Nanos;
 pub struct Passes {
     cfg: settings::Trace,
     seals: Vec<Arc<Seal>>,
+    /// The requests, if they are kept.
+    records: Option<Arc<Records>>,
     /// Time between two passes.
     gap_ns: Nanos,
     /// Passes after this one.
@@ -21,18 +24,23 @@ pub struct Passes {
 
 impl Passes {
     /// Begins the first pass.
-    pub fn begin(cfg: &settings::Trace, seals: Vec<Arc<Seal>>, times: &Times) -> Result<(Self, Traces), Error> {
-        let traces = Traces::open_sealed(cfg, &seals)?;
-        Ok((Passes { gap_ns: times.gap_ns(cfg), left: cfg.repeat - 1, cfg: cfg.clone(), seals }, traces))
+    pub fn begin(
+        cfg: &settings::Trace,
+        seals: Vec<Arc<Seal>>,
+        records: Option<Arc<Records>>,
+        times: &Times,
+    ) -> Result<(Self, Source), Error> {
+        let source = Source::open(cfg, &seals, records.as_ref())?;
+        Ok((Passes { gap_ns: times.gap_ns(cfg), left: cfg.repeat - 1, cfg: cfg.clone(), seals, records }, source))
     }
 
-    /// Begins the next pass, if there is one: `traces` are those of the pass that has ended.
-    pub fn next(&mut self, traces: &mut Traces, clock: &mut TraceClock) -> Result<bool, Error> {
+    /// Begins the next pass, if there is one: `source` is that of the pass that has ended.
+    pub fn next(&mut self, source: &mut Source, clock: &mut TraceClock) -> Result<bool, Error> {
         if self.left == 0 {
             return Ok(false);
         }
-        traces.verify()?;
-        *traces = Traces::open_sealed(&self.cfg, &self.seals)?;
+        source.verify()?;
+        *source = Source::open(&self.cfg, &self.seals, self.records.as_ref())?;
         self.left -= 1;
         clock.again(self.gap_ns);
         Ok(true)

@@ -1,15 +1,16 @@
 //! A trace as a workload: its requests, at its times, on this drive.
 
 use super::clock::{Times, TraceClock};
-use super::dense::{Dense, Touched, UNIT_BYTES};
+use super::dense::{Dense, UNIT_BYTES};
 use super::fit::{BeyondDrive, FitCounts, Placement, check_fits, check_touched, too_far};
+use super::kept::{self, Resolved};
 use super::layout::{DeviceExtent, Layout, sectors};
 use super::passes::Passes;
 use super::read::input::base_name;
 use super::read::meter::RecordCounter;
-use super::read::seal::seal;
 use super::read::traces::Traces;
-use super::{DeviceId, Process, Record, counted, logged, trace_error};
+use super::source::Source;
+use super::{DeviceId, Process, Record, counted, trace_error};
 use crate::settings;
 use crate::settings::{Beyond, TraceOrigin};
 use flashwatt_base::error::{Error, Fault};
@@ -22,9 +23,9 @@ use flashwatt_core::connector::{
 /// Replays a trace, or several merged.
 ///
 /// The files are read three times: for their hash; when they are opened, for the extent of each device, the number of requests
-/// and every error that the trace holds; and during the run, once for each pass. The first request arrives at time 0.
+/// and every error that the trace holds; and during the run, once for each pass. A trace that is kept ([`kept`]) is not read. The first request arrives at time 0.
 pub struct TraceWorkload {
-    traces: Traces,
+    source: Source,
     passes: Passes,
     layout: Layout,
     /// New addresses, if the trace's own are not taken.
@@ -80,33 +81,20 @@ impl TraceWorkload {
             return Err(Fault::key("device", "the drive holds no sector").into());
         }
         let mut meter = RecordCounter::new(progress);
-        // Opened first: that refuses all but files.
-        let of_log_point = logged::check(&Traces::open(cfg)?, cfg)?;
-        let (sha256, seals) = seal(&cfg.paths, &mut || meter.look(None))?;
-        let mut traces = Traces::open_sealed(cfg, &seals)?;
-        let (mut times, mut touched) = (Times::default(), cfg.dense.then(Touched::default));
-        let mut layout = Layout::of(&mut traces, &mut meter, |record, id| {
-            times.add(record);
-            touched.iter_mut().for_each(|touched| touched.add(record, id));
-        })?;
-        traces.verify()?;
-        times.note_early(traces.early());
-        if layout.requests() == 0 {
-            return Err(no_request(&traces));
-        }
-        let dense = touched.map(Touched::numbered);
+        let first = kept::resolved(cfg, &mut meter)?;
+        let Resolved { sha256, seals, mut layout, dense, times, mut doubts, of_log_point, file, records } = first;
         match &dense {
             _ if cfg.beyond != Beyond::Error => {}
-            Some(dense) => check_touched(dense, drive_bytes, &traces)?,
+            Some(dense) => check_touched(dense, drive_bytes, &file)?,
             None => check_fits(&mut layout, drive_bytes, cfg, &mut meter)?,
         }
-        let (mut doubts, by_process) = (traces.doubts(), by_process(cfg, &layout)?);
+        let by_process = by_process(cfg, &layout)?;
         doubts.extend(of_log_point);
         doubts.extend(without_times(cfg, &times));
-        let (passes, traces) = Passes::begin(cfg, seals, &times)?;
+        let (passes, source) = Passes::begin(cfg, seals, records, &times)?;
         let mut workload = TraceWorkload {
             doubts,
-            traces,
+            source,
             passes,
             layout,
             dense,
@@ -136,7 +124,7 @@ impl TraceWorkload {
     fn advance(&mut self) -> Result<(), Error> {
         self.ahead = None;
         while !self.advance_in_pass()? {
-            if !self.found || !self.passes.next(&mut self.traces, &mut self.clock)? {
+            if !self.found || !self.passes.next(&mut self.source, &mut self.clock)? {
                 break;
             }
         }
@@ -145,12 +133,12 @@ impl TraceWorkload {
 
     /// Decodes the next request of this pass; false at its end.
     fn advance_in_pass(&mut self) -> Result<bool, Error> {
-        while let Some(record) = self.traces.next_record()? {
+        while let Some(record) = self.source.next_record()? {
             let arrival_ns = self.clock.arrival(record.time_ns);
-            let id = self.traces.device(&record);
+            let id = self.source.device(&record);
             let (Some((device, _)), Some(start)) = (self.layout.place_of(id), self.start(&record, id)) else {
                 // Only a file that was changed since it was opened has a device or an address that is not laid out.
-                let fault = Fault::at(self.traces.place("device"), "the trace changed while it was replayed");
+                let fault = Fault::at(self.source.place("device"), "the trace changed while it was replayed");
                 return Err(trace_error(fault));
             };
             let Some((offset_bytes, bytes)) = self.range(&record, start)? else { continue };
@@ -196,7 +184,7 @@ impl TraceWorkload {
             Ok(range) => Ok(range),
             Err(BeyondDrive) => {
                 // Only in a file that was changed since it was opened.
-                let fault = Fault::at(self.traces.place("offset"), "a request reaches beyond the drive");
+                let fault = Fault::at(self.source.place("offset"), "a request reaches beyond the drive");
                 let fault = fault.found(format!("byte {}", place.saturating_add(end - start)));
                 Err(too_far(fault, self.place.drive_bytes, self.layout.extents().len(), self.dense.is_some()))
             }
@@ -207,7 +195,7 @@ impl TraceWorkload {
 impl Workload for TraceWorkload {
     fn next(&mut self, now: Nanos) -> Result<Next, Error> {
         let Some(mut request) = self.ahead else {
-            self.traces.verify()?;
+            self.source.verify()?;
             return if self.issued == 0 { Err(self.none_left()) } else { Ok(Next::End) };
         };
         if let Some(think) = &mut self.think {
@@ -246,7 +234,7 @@ impl Workload for TraceWorkload {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.traces.warnings();
+        let mut warnings = self.source.warnings();
         warnings.extend(self.passes.note());
         match &self.dense {
             Some(dense) => warnings.push(made_dense(dense, self.layout.span())),
@@ -264,7 +252,7 @@ impl Workload for TraceWorkload {
     }
 
     fn finish(&mut self) -> Result<(), Error> {
-        self.traces.verify()
+        self.source.verify()
     }
 
     fn input_sha256(&self) -> Option<String> {
@@ -370,7 +358,7 @@ pub fn names(cfg: &settings::Trace) -> String {
 impl TraceWorkload {
     /// The trace has requests, or it would not have been opened: clipping took them all.
     fn none_left(&self) -> Error {
-        let fault = Fault::at(self.traces.file(), "every request lies beyond the drive");
+        let fault = Fault::at(self.source.file(), "every request lies beyond the drive");
         let fault = fault.found(format!("{} requests, all left out", self.layout.requests()));
         let fault = fault.expected(format!("some below byte {}, the drive's size", self.place.drive_bytes));
         trace_error(fault.help("--fold takes addresses modulo the drive's size; or take a larger drive"))

@@ -26,6 +26,9 @@ pub struct AgeOptions {
     pub force: bool,
 }
 
+/// Asked before a file is written, with its length in bytes; false if there is no room for it.
+pub type Room<'a> = &'a mut dyn FnMut(u64) -> bool;
+
 /// The saved snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Aged {
@@ -55,6 +58,20 @@ pub fn age(
     options: &AgeOptions,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Aged, Error> {
+    age_within(config, path, options, &mut |_| true, progress)
+}
+
+/// As [`age`], of a file for which there may be no room.
+///
+/// # Errors
+/// As [`age`]; also if `room` says that there is none.
+pub fn age_within(
+    config: &Config,
+    path: &Path,
+    options: &AgeOptions,
+    room: Room<'_>,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Aged, Error> {
     if options.run && !config.run.replay.is_timed() {
         return Err(needs_a_clock("the workload of a preparation"));
     }
@@ -71,9 +88,15 @@ pub fn age(
         drive = worked(drive, config, progress)?;
     }
     let (state, warnings) = drive.state();
-    let erases = state.array.erase_counts().map(u64::from).sum();
     let prepared = Prepared { ran: options.run, warnings: warnings.clone() };
-    let (sha256, bytes) = snapshot::save(config, state, prepared, &file)?;
+    let bytes = snapshot::length(config, state, &prepared)?;
+    if !room(bytes) {
+        let fault = Fault::key("room", "there is no room for the snapshot").found(format!("{bytes} bytes"));
+        return Err(fault.expected("fewer, or more room").into());
+    }
+    let (state, _) = drive.state();
+    let erases = state.array.erase_counts().map(u64::from).sum();
+    let (sha256, bytes) = snapshot::save(config, state, &prepared, &file)?;
     file.commit()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Aged { file: name, bytes, sha256, format: snapshot::VERSION, erases, warnings })

@@ -31,6 +31,7 @@ mod logs;
 mod options;
 pub mod power;
 mod request_log;
+pub(crate) mod shared_start;
 mod start;
 
 pub use against::{Partner, run_against};
@@ -149,7 +150,10 @@ fn run_ssd(
     let log = options.op_log.as_deref().map(|path| aside(path, config, options.force, OP_LOG)).transpose()?;
     footprint::check(config, options.check)?;
     let image = (config.run.precondition == Precondition::Image).then(|| Image::of(workload)).flatten();
-    let drive = StartState::holding(config, image, progress)?;
+    let drive = match &options.start_state {
+        Some(saved) => StartState::saved_or_holding(config, saved, image, progress)?,
+        None => StartState::holding(config, image, progress)?,
+    };
     begins(config, workload, progress);
     if log.is_some() || options.check {
         watched(drive, config, options, workload, log, progress)

@@ -32,6 +32,9 @@ pub struct RunOptions {
     pub edges_ns: Option<(Nanos, Nanos)>,
     /// Report the histogram of latencies as well.
     pub latency_histogram: bool,
+    /// A file with the start state of this configuration, as [`crate::age()`] saves it ([`crate::shared_start()`] says for whom). The
+    /// report is that of a run which lays down its own; so does a run that cannot read the file.
+    pub start_state: Option<PathBuf>,
     /// Keep a second account of the content of every page, and stop at the first difference ([`flashwatt_ssd::observe::check`]). Slow.
     pub check: bool,
     /// Another run in step with this one ([`super::run_against`] ties them).

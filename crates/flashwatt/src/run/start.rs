@@ -89,6 +89,41 @@ impl StartState {
         image: Option<Image>,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Self, Error> {
+        let mut drive = Self::new_drive(config)?;
+        drive.precondition(config, image, &mut Watch::new(progress))?;
+        drive.at_rest();
+        if drive.start.snapshot.is_none() {
+            drive.array.reset_wear();
+        }
+        Ok(drive)
+    }
+
+    /// As [`Self::holding`], from a file that holds this start state; it is laid down if the file cannot be read, or is of another
+    /// drive.
+    pub(super) fn saved_or_holding(
+        config: &Config,
+        saved: &Path,
+        image: Option<Image>,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Error> {
+        let mut drive = Self::new_drive(config)?;
+        drive.firmware.on_huge_pages();
+        match drive.restore(saved, config, &mut Watch::new(progress)) {
+            Ok(()) => {
+                drive.start.snapshot = None;
+                drive.at_rest();
+                Ok(drive)
+            }
+            Err(Error::Snapshot(_) | Error::Io { .. }) => {
+                drop(drive);
+                Self::holding(config, image, progress)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A drive on which nothing is written.
+    fn new_drive(config: &Config) -> Result<Self, Error> {
         config.check_seal()?;
         if config.drive.ssd().is_none() {
             return Err(needs_an_ssd("a start state", config));
@@ -97,17 +132,14 @@ impl StartState {
         footprint::check(config, false)?;
         let firmware = Firmware::new(&config.ssd().ftl, &config.ssd().ftl_setup(), config.run.seed, &geometry);
         let array = Array::new(geometry.clone(), config.ssd().device.nand.program_order);
-        let mut drive =
-            StartState { geometry, firmware, array, start: Start::default(), made_from: MadeFrom::new(config) };
-        drive.precondition(config, image, &mut Watch::new(progress))?;
-        drive.withholding(|drive| {
-            Clockless::new(&drive.geometry, &mut drive.firmware, &mut drive.array).end_rows();
-            Ok(())
-        })?;
-        if drive.start.snapshot.is_none() {
-            drive.array.reset_wear();
-        }
-        Ok(drive)
+        Ok(StartState { geometry, firmware, array, start: Start::default(), made_from: MadeFrom::new(config) })
+    }
+
+    /// Completes the rows of cells that the start state has begun.
+    fn at_rest(&mut self) {
+        self.firmware.blocks.withhold(self.geometry.reserves.total());
+        Clockless::new(&self.geometry, &mut self.firmware, &mut self.array).end_rows();
+        self.firmware.blocks.withhold(0);
     }
 
     fn precondition(&mut self, config: &Config, image: Option<Image>, watch: &mut Watch) -> Result<(), Error> {

@@ -93,23 +93,54 @@ pub(crate) fn is_one(path: &Path) -> bool {
 }
 
 /// Writes a drive at rest. Returns the SHA-256 and the length of the file.
-pub(crate) fn save(config: &Config, state: DriveState, prepared: Prepared, to: &Aside) -> Result<(String, u64), Error> {
+pub(crate) fn save(
+    config: &Config,
+    state: DriveState,
+    prepared: &Prepared,
+    to: &Aside,
+) -> Result<(String, u64), Error> {
     let mut hashed = Hashed { inner: BufWriter::new(to.file()?), hash: Sha256::new(), bytes: 0 };
-    write(config, state, prepared, &mut hashed).map_err(|flaw| match flaw {
-        Flaw::Io(source) => to.error(source),
-        Flaw::Ended(error) => *error,
-        Flaw::Damaged(what) => Fault::key("snapshot", "the drive cannot be saved").found(what).into(),
-    })?;
+    write(config, state, prepared, &mut hashed).map_err(|flaw| unsaved(flaw, |source| to.error(source)))?;
     hashed.inner.flush().map_err(|source| to.error(source))?;
     Ok((hashed.digest(), hashed.bytes))
 }
 
-fn write(config: &Config, state: DriveState, prepared: Prepared, to: &mut impl Write) -> Result<(), Flaw> {
+/// The length of the file that [`save`] would write.
+pub(crate) fn length(config: &Config, state: DriveState, prepared: &Prepared) -> Result<u64, Error> {
+    let mut counted = Counted(0);
+    write(config, state, prepared, &mut counted).map_err(|flaw| unsaved(flaw, io_error(Path::new("snapshot"))))?;
+    Ok(counted.0)
+}
+
+/// The error of a drive that cannot be saved.
+fn unsaved(flaw: Flaw, io_error: impl FnOnce(io::Error) -> Error) -> Error {
+    match flaw {
+        Flaw::Io(source) => io_error(source),
+        Flaw::Ended(error) => *error,
+        Flaw::Damaged(what) => Fault::key("snapshot", "the drive cannot be saved").found(what).into(),
+    }
+}
+
+/// Counts the bytes that are written to it, and forgets them.
+struct Counted(u64);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write(config: &Config, state: DriveState, prepared: &Prepared, to: &mut impl Write) -> Result<(), Flaw> {
     let header = Header {
         engine: env!("CARGO_PKG_VERSION").into(),
         config: serde_json::to_value(config).map_err(io::Error::from)?,
         ran: prepared.ran,
-        warnings: prepared.warnings,
+        warnings: prepared.warnings.clone(),
     };
     let json = serde_json::to_vec(&header).map_err(io::Error::from)?;
     let length = u32::try_from(json.len()).ok().filter(|&length| length <= HEADER_BYTES_MAX);
