@@ -25,7 +25,6 @@ from flashwatt.sweeps.task import STOPPED, STREAM, streamed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flashwatt.config.config import Config
     from flashwatt.runs import Progress
     from flashwatt.sweeps.task import Task
 

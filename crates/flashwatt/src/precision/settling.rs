@@ -1,13 +1,17 @@
 //! What a window must have before it can be judged: a drive in its long-run state, and enough of the waves in which dies collect.
 
 use super::figures::Figure;
-use crate::config::{Config, Drive, Precondition, Synthetic, Workload};
+use crate::config::{Arrivals, Config, Drive, Precondition, Synthetic, Workload};
 
 /// Times that the range of the workload is written before the window begins, if the start state is not that of the workload. After one
 /// the spare flash is used up; after two, nothing is left of the order in which the drive was filled.
 pub(super) const TURNOVERS: u64 = 2;
-/// The same in waves, if it is: the dies come into the phases of the workload's pace.
+/// The same in waves, if it is. The start state `steady` has the phases of dies that are all at work; at a lower load they take longer to
+/// come into those of the workload.
 const WAVES_BEFORE: u64 = 4;
+const WAVES_BEFORE_LOW_LOAD: u64 = 16;
+/// A load with fewer requests under way than this share of the dies is low.
+const FULL_LOAD: f64 = 0.5;
 /// Times that a cached map may be filled by look-ups before the window begins.
 const CACHE_FILLS: u64 = 2;
 /// Waves of a window of which means are judged: one for each group of batches.
@@ -46,15 +50,18 @@ impl Settling {
                 ssds.map(|drive| config.of_drive(drive)).collect::<Vec<_>>()
             }
         };
+        let dies = |config: &Config| u64::from(config.ssd().device.channels) * u64::from(config.ssd().device.ways);
         let wave = |config: &Config| {
             let device = &config.ssd().device;
             let block_bytes = u64::from(device.block_pages()) * u64::from(device.page_bytes);
-            u64::from(device.channels) * u64::from(device.ways) * block_bytes
+            dies(config) * block_bytes
         };
+        let dies = of_drives.iter().map(dies).sum();
         let wave_bytes = of_drives.iter().map(wave).sum();
         let turnover_bytes = match (of_drives.is_empty() || only_reads(config), is_settled(config)) {
             (true, _) => 0,
-            (false, true) => WAVES_BEFORE * wave_bytes,
+            (false, true) if is_full_load(config, dies) => WAVES_BEFORE * wave_bytes,
+            (false, true) => WAVES_BEFORE_LOW_LOAD * wave_bytes,
             (false, false) => TURNOVERS * range_bytes(config),
         };
         let fills_cache = !matches!(config.run.precondition, Precondition::Steady | Precondition::Snapshot(_));
@@ -100,6 +107,14 @@ fn only_reads(config: &Config) -> bool {
 fn cached_entries(config: &Config, range_bytes: u64) -> Option<u64> {
     let entries = config.ssd().ftl.table_entries()?;
     Some(u64::from(entries).min(range_bytes / u64::from(config.map_unit_bytes())))
+}
+
+/// Whether the workload keeps most of the dies at work. One that arrives at times of its own may not.
+fn is_full_load(config: &Config, dies: u64) -> bool {
+    let Workload::Synthetic(synthetic) = &config.workload else { return false };
+    let Arrivals::Closed { queue_depth } = synthetic.arrivals else { return false };
+    let under_way = u64::from(queue_depth) * u64::from(synthetic.processes);
+    under_way as f64 >= FULL_LOAD * dies as f64
 }
 
 /// Whether the start state is that of the workload: the same requests have run before, a user has aged the drive, or uniform random

@@ -46,7 +46,7 @@ const READS: &[&str] = &["workload.uniform.read_fraction=1"];
 #[test]
 fn a_run_ends_when_its_figures_are_known() {
     let keys = ["throughput.iops", "flash.write_amplification", "latency_ns.write.mean", "efficiency.j_per_gb"];
-    let keys = [&keys[..], &["power_w.mean", "latency_ns.write.p95", "efficiency.iops_per_w", "throughput.write_mb_s"]]
+    let keys = [&keys[..], &["power_w.mean", "latency_ns.write.p50", "efficiency.iops_per_w", "throughput.write_mb_s"]]
         .concat();
     let list: Vec<_> = keys.iter().map(|key| format!("{key:?}")).collect();
     let report = ran(&asked(&list.join(","), WRITES));
@@ -60,7 +60,7 @@ fn a_run_ends_when_its_figures_are_known() {
         assert!((whole / of.value - 1.0).abs() < 1e-9, "{}: {whole} in the report, {} judged", of.key, of.value);
         let (lower, upper) = (of.lower.expect("known"), of.upper.expect("known"));
         assert!(lower < of.value && of.value < upper, "{of:?}");
-        assert!((0.005..=0.02).contains(&of.relative_error.expect("known")), "{of:?}");
+        assert!((0.01..=0.02).contains(&of.relative_error.expect("known")), "{of:?}");
     }
 }
 
@@ -97,7 +97,7 @@ fn looking_changes_nothing() {
 fn a_bound_that_comes_first_is_said() {
     let report = ran(&asked("\"throughput.iops\"", &[WRITES, &["run.measure.requests=6000"]].concat()));
     assert_eq!(report.precision.as_ref().map(|precision| precision.ended_by), Some(EndedBy::Bound));
-    assert_eq!(report.window.measured, 6_000);
+    assert_eq!(report.window.warmup + report.window.measured, 6_000);
     let said = report.warnings.iter().find(|warning| warning.contains("known")).expect("a warning");
     assert!(
         said.starts_with("the run ended before its figures were known to 2.00 %: known is throughput.iops to"),
@@ -120,17 +120,21 @@ fn the_start_state_is_worn_off_first() {
     let report = ran(&config);
     let found = report.precision.as_ref().expect("asked for").found_warmup;
     let pages = config.logical_bytes() / 4096;
-    assert_eq!(found.turnover_requests, (2 * pages).next_multiple_of(256), "twice the drive, in looks of 256 requests");
+    assert!(
+        (2 * pages..2 * pages + 1024).contains(&found.turnover_requests),
+        "twice the drive's {pages} pages: {found:?}"
+    );
     assert!(found.requests >= found.turnover_requests);
     assert_eq!(report.window.warmup, found.requests);
-    for settled in [WRITES, READS] {
+    let waves = 4 * 4 * 64; // four waves of a block of 64 pages on each of four dies
+    for (settled, requests) in [(WRITES, waves), (READS, 0)] {
         let found = ran(&asked("\"throughput.iops\"", settled)).precision.expect("asked for").found_warmup;
-        assert_eq!(found.turnover_requests, 0);
+        assert_eq!(found.turnover_requests, requests, "{settled:?}");
     }
     let half = format!("run.warmup.requests={pages}");
     let after = ran(&asked("\"throughput.iops\"", &[&sets[..], &[&half]].concat()));
     let found = after.precision.as_ref().expect("asked for").found_warmup;
-    assert!(found.turnover_requests < pages + 300, "half of it was the warm-up: {found:?}");
+    assert!(found.turnover_requests < pages + 1024, "half of it was the warm-up: {found:?}");
     let bound = format!("run.measure.requests={}", 2 * pages + 512);
     let bounded = ran(&asked("\"throughput.iops\"", &[&sets[..], &[&bound]].concat()));
     assert_eq!(bounded.window.warmup + bounded.window.measured, 2 * pages + 512);
@@ -141,7 +145,7 @@ fn at_least_these_requests_are_measured() {
     let free = ran(&asked("\"throughput.iops\"", READS)).window.measured;
     let least = format!("run.measure.precision.least_requests={}", 3 * free);
     let bound = ran(&asked("\"throughput.iops\"", &[READS, &[&least]].concat())).window.measured;
-    assert!(free < 20_000 && bound >= 3 * free, "{free}, {bound}");
+    assert!(free < 100_000 && bound >= 3 * free, "{free}, {bound}");
 }
 
 #[test]
@@ -156,7 +160,7 @@ fn narrower_intervals_take_longer() {
 
 #[test]
 fn a_run_is_compared_with_another_one() {
-    let figures = "\"throughput.iops\",\"flash.write_amplification\",\"latency_ns.write.p95\"";
+    let figures = "\"throughput.iops\",\"flash.write_amplification\",\"latency_ns.write.p50\"";
     let run_of = |sets: &[&str]| asked(figures, &[WRITES, sets].concat());
     let compared = |run: &Config, with: &Config| {
         let report = run_against(run, with, &RunOptions::default(), &mut |_| true);
@@ -168,9 +172,9 @@ fn a_run_is_compared_with_another_one() {
     let against = precision.against.as_ref().expect("compared");
     assert_eq!((precision.ended_by, &against.config_sha256), (EndedBy::Precision, &ran_as(&greedy, &fifo)));
     let differences = against.differences.as_ref().expect("known");
-    let [iops, amplification, p95] = &differences[..] else { panic!("{differences:?}") };
+    let [iops, amplification, p50] = &differences[..] else { panic!("{differences:?}") };
     assert!(iops.value < 0.0 && amplification.value > 0.0, "{differences:?}");
-    assert!([iops, amplification, p95].iter().all(|one| one.relative_error <= 0.02 && one.lower < one.upper));
+    assert!([iops, amplification, p50].iter().all(|one| one.relative_error <= 0.02 && one.lower < one.upper));
     let whole = json(&report);
     assert!((figure(&whole, "throughput.iops") - (iops.baseline + iops.value)).abs() < 1e-6 * iops.baseline);
     assert_eq!(json(&compared(&fifo, &greedy)), whole, "the same bytes again");
@@ -197,20 +201,23 @@ fn runs_that_cannot_be_compared_are_refused() {
             .contains("run.seed: runs that are compared draw alike")
     );
     assert!(refused(&drive(&[]), &run).contains("run.measure.precision: a difference is measured to a precision"));
-    let disk = config::load("[hdd]", "disk.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let disk =
+        config::load("device.preset = \"laptop-7200\"", "disk.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
     assert!(refused(&run, &disk).contains("only the report of one SSD has this figure"));
 }
 
 /// The other run ends with its workload: there is no difference beyond that.
 #[test]
 fn the_shorter_run_ends_both() {
-    let run = asked("\"throughput.iops\"", &[WRITES, &["run.measure.precision.relative_error=0.001"]].concat());
-    let short = asked("\"throughput.iops\"", &[WRITES, &["workload.uniform.requests=20000"]].concat());
-    for (run, with) in
-        [(&run, &short), (&asked("\"throughput.iops\"", &[WRITES, &["run.measure.requests=20000"]].concat()), &run)]
-    {
-        let report =
-            run_against(run, with, &RunOptions::default(), &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+    let fifo = |sets: &[&str]| asked("\"throughput.iops\"", &[WRITES, &["gc.policy=fifo"], sets].concat());
+    let exact = "run.measure.precision.relative_error=0.0001";
+    let run = asked("\"throughput.iops\"", &[WRITES, &[exact]].concat());
+    for (run, with) in [
+        (run, fifo(&["workload.uniform.requests=20000"])),
+        (fifo(&["run.measure.requests=20000", exact]), asked("\"throughput.iops\"", WRITES)),
+    ] {
+        let report = run_against(&run, &with, &RunOptions::default(), &mut |_| true);
+        let report = report.unwrap_or_else(|error| panic!("{error}"));
         let precision = report.precision.as_ref().expect("asked for");
         assert_eq!(precision.ended_by, EndedBy::Bound);
         assert!(report.window.measured <= 20_200, "{}", report.window.measured);
@@ -239,7 +246,7 @@ fn a_disk_and_an_array_end_by_their_figures() {
         ran(&config::load(text, "other.toml", &sets).unwrap_or_else(|error| panic!("{error}")))
     };
     let array = "[device]\npreset = \"limit\"\n[array]\nlevel = \"raid0\"\nmembers = 2";
-    for text in ["[hdd]", array] {
+    for text in ["device.preset = \"laptop-7200\"", array] {
         let report = of(text);
         assert_eq!(report.precision.as_ref().map(|precision| precision.ended_by), Some(EndedBy::Precision), "{text}");
         let whole = json(&report);

@@ -183,7 +183,7 @@ fn a_broken_job_file_is_named() {
 fn a_run_of_a_month_can_be_asked_for() {
     let month = ["run.measure.seconds=2_592_000".to_string()];
     let config = flashwatt::config::load("", "t", &month).expect("a month is less than a year");
-    assert_eq!(config.run.measure.ns, Some(2_592_000_000_000_000));
+    assert_eq!(config.run.measure.span.ns, Some(2_592_000_000_000_000));
     let error = flashwatt::config::load("", "t", &["run.measure.seconds=1e8".to_string()]).expect_err("three years");
     assert!(error.to_string().contains("run.measure.seconds: out of range; found 100000000"), "{error}");
 }
