@@ -25,7 +25,7 @@ SEEDS = (1, 2, 3, 4, 5)
 LONGER, LEAST = 50, 2_000_000
 FIXED = 400_000
 BOUND = 3_000_000
-"""A quantile that lies between two kinds of requests takes very long: the run ends then with the interval that it has."""
+"""Requests of a run at most: a quantile that lies between two kinds of requests takes very long."""
 CONFIDENCE = 0.95
 
 LIMIT = ["device.preset=limit"]
