@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashwatt import _core
 from flashwatt.base import marks
@@ -20,10 +20,12 @@ from flashwatt.base.progress import silent
 from flashwatt.base.reads import reading
 from flashwatt.base.scripts import blaming
 from flashwatt.sweeps import shards
+from flashwatt.sweeps.executor import opened
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.study import Study
-from flashwatt.sweeps.workers import processors, run_tasks
+from flashwatt.sweeps.work import Work
+from flashwatt.sweeps.workers import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from flashwatt.config.config import Source
+    from flashwatt.sweeps.executor import Executor
     from flashwatt.sweeps.task import Task
 
     SweepProgress: TypeAlias = Callable[[int, int], object]
@@ -63,6 +66,7 @@ def sweep(
     base: Source = MappingProxyType({}),
     seeds: int | Sequence[int] = 1,
     workers: int | None = None,
+    executor: Executor | str | None = None,
     out: str | PathLike[str] | None = None,
     series: bool | int = False,
     latency: bool = False,
@@ -77,7 +81,9 @@ def sweep(
     the points of each of them. It may also be a `Study`, or the path of a STUDY.toml; these bring their own base,
     seeds, series and latency. `seeds` is a number of replicates, counted from the configuration's own seed, or a list
     of seeds. `workers` is a number of processes, one for each processor unless given; the results are the same with any
-    number. `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies, which
+    number. `executor` says where tasks run: "local", in processes of this machine, unless given; "dask"; the name of
+    one that another package brings; or an object, as `flashwatt.Dask(scheduler="tcp://…")`, which the caller closes.
+    `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies, which
     `Results.quantiles` needs. `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also
     be a function, which is called with the number of runs finished and of all, at the start and after each run.
 
@@ -108,18 +114,19 @@ def sweep(
             f"merge: no such directory; found {os.fspath(out)}; expected one with results of shards"
         )
     directory = None if out is None else made(out)
+    where = _Where(executor, size)
     if directory is None:
         with closing(Journal()) as journal:
-            return _all_run(tasks, journal, size, progress)
+            return _all_run(tasks, journal, where, progress)
     if part:
-        return _sweep_part(part.part(tasks), part, directory, size, progress)
+        return _sweep_part(part.part(tasks), part, directory, where, progress)
     table = directory / "results.parquet"
     check(table, marks.TABLE, force=force)
     with locked(directory), closing(Journal(directory / shards.RESULTS)) as journal:
         shards.gather(directory, tasks, journal)
         if merge:
             _check_all(tasks, journal, directory)
-        results = _all_run(tasks, journal, size, progress, save=lambda made: write(made.frame(), table, force=force))
+        results = _all_run(tasks, journal, where, progress, save=lambda made: write(made.frame(), table, force=force))
         shards.remove_gathered(directory, journal)
     if not isinstance(grid, Study):
         for text in shards.doubts(directory):
@@ -127,10 +134,18 @@ def sweep(
     return results
 
 
+class _Where(NamedTuple):
+    """Where tasks run."""
+
+    executor: Executor | str | None
+    workers: int
+    """The number of processes, if they are those of this machine."""
+
+
 def _all_run(
     tasks: list[Task],
     journal: Journal,
-    workers: int,
+    where: _Where,
     progress: SweepProgress | bool | None,
     *,
     elsewhere: Collection[str] = (),
@@ -138,7 +153,7 @@ def _all_run(
 ) -> Results:
     """Run the tasks that have a result neither in the journal nor `elsewhere`, and write the final files."""
     with sweep_progress(progress) as show:
-        _run_missing(tasks, journal, workers, show or silent, elsewhere)
+        _run_missing(tasks, journal, where, show or silent, elsewhere)
     results = _results(tasks, journal)
     try:
         journal.finish(task.id for task in tasks)
@@ -163,14 +178,14 @@ def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, 
 
 
 def _sweep_part(
-    tasks: list[Task], part: shards.Shard, directory: Path, size: int, progress: SweepProgress | bool | None
+    tasks: list[Task], part: shards.Shard, directory: Path, where: _Where, progress: SweepProgress | bool | None
 ) -> Results:
     """Run a shard; tasks that have a result elsewhere in the directory are not run again."""
     if not tasks:
         return Results([])
     elsewhere = shards.finished(directory, but=part.file)
     with part.locked(directory), closing(Journal(directory / part.file)) as journal:
-        return _all_run(tasks, journal, size, progress, elsewhere=elsewhere)
+        return _all_run(tasks, journal, where, progress, elsewhere=elsewhere)
 
 
 def _check_all(tasks: list[Task], journal: Journal, directory: Path) -> None:
@@ -199,7 +214,7 @@ def _study(
 
 
 def _run_missing(
-    tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress, elsewhere: Collection[str] = ()
+    tasks: list[Task], journal: Journal, where: _Where, progress: SweepProgress, elsewhere: Collection[str] = ()
 ) -> None:
     total = len({task.id for task in tasks})
     missing = {task.id: task for task in tasks if task.id not in journal and task.id not in elsewhere}
@@ -207,10 +222,14 @@ def _run_missing(
     progress(total - len(missing), total)
     in_file = f"in {journal.path}; the same sweep continues from there"
     try:
-        run_tasks(list(missing.values()), journal, workers, lambda _task: progress(next(ended), total))
+        if missing:
+            work = Work(missing.values(), journal, lambda _task: progress(next(ended), total))
+            with opened(where.executor, where.workers) as executor:
+                executor.run(work)
+            work.check()
     except KeyboardInterrupt:
-        where = in_file if journal.path else "in the exception's results"
-        message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {where}"
+        place = in_file if journal.path else "in the exception's results"
+        message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {place}"
         raise SweepInterruptedError(message, _results(tasks, journal)) from None
     except _core.FlashwattError as error:
         finished = next(ended) - 1

@@ -30,6 +30,17 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Input:
+    """A file that a run reads."""
+
+    path: Path
+    """As the user named it."""
+    sha256: str
+    """Of its content, and of the variables of the environment that it has, as `Hashes` gives it."""
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One run."""
 
@@ -45,6 +56,8 @@ class Task:
     """Requests of the workload, where the configuration gives their number; 0 for a whole trace."""
     stream: Config | None = None
     """The configuration of a run before this one, whose dispatched requests (`--dispatch-log`) are this one's trace."""
+    inputs: tuple[Input, ...] = ()
+    """The files that the run reads, or the run before it."""
 
 
 def defined(
@@ -73,6 +86,7 @@ def defined(
         _, before, requests, paths = _core.definition(stream.text, stream.name, list(stream.sets))
         besides += [before, *(hashes.of(path) for path in paths)]
     common = hashlib.sha256(f"{resolved}{json.dumps(besides)}".encode())
+    inputs = tuple(hashes.input(path) for path in paths)
     tasks = []
     for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
         if not 0 <= seed <= _SEED_MAX:
@@ -81,7 +95,7 @@ def defined(
         whole.update(b"%d" % seed)
         seeded = Config(config.text, config.name, (*config.sets, f"run.seed={seed}"))
         before_it = stream and Config(stream.text, stream.name, (*stream.sets, f"run.seed={seed}"))
-        tasks.append(Task(whole.hexdigest(), point, seed, seeded, kept, requests, before_it))
+        tasks.append(Task(whole.hexdigest(), point, seed, seeded, kept, requests, before_it, inputs))
     return tasks
 
 
@@ -114,6 +128,10 @@ class Hashes:
             self._known[path] = _sha256(path)
         return self._known[path]
 
+    def input(self, path: Path) -> Input:
+        """Describe a file. Raises `FlashwattError` for one that cannot be read."""
+        return Input(path, self.of(path), path.stat().st_size)
+
 
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
@@ -132,5 +150,9 @@ def _sha256(path: Path) -> str:
 
 def _variables(text: bytes) -> bytes:
     """Give the values of the environment that a fio job file has: another value makes another job."""
-    names = sorted({name.decode() for name in re.findall(rb"\$\{(\w+)\}", text)})
-    return "".join(f"{name}={os.environ[name]}\n" for name in names if name in os.environ).encode()
+    return "".join(f"{name}={os.environ[name]}\n" for name in variables(text) if name in os.environ).encode()
+
+
+def variables(text: bytes) -> list[str]:
+    """Name the variables of the environment that a fio job file has."""
+    return sorted({name.decode() for name in re.findall(rb"\$\{(\w+)\}", text)})
