@@ -75,7 +75,7 @@ def written(directory: Path, text: str) -> Path:
 
 
 def bench_of(path: Path, preset: str = "x25m") -> Bench:
-    return Bench(Table.read(path), preset, Journal(), 1)
+    return Bench(Table.read(path), preset, Journal(), Threads(1))
 
 
 # ---------------------------------------------------------------- what it finds

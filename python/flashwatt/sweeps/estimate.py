@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from flashwatt.sweeps.task import Task
 
 MB = 1_000_000
+RESOURCE = "flashwatt_mb"
+"""The resource of a cluster's workers that stands for their memory, in megabytes."""
 _REQUEST_S = 2e-6
 """Processor time of a request: between a read (0.35 µs) and a write that is collected five times (3 µs)."""
 _RUN_S = 0.005

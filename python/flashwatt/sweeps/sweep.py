@@ -16,15 +16,16 @@ from flashwatt.base.asked import sweep_progress
 from flashwatt.base.frames import write
 from flashwatt.base.outputs import check, locked
 from flashwatt.base.outputs import directory as made
-from flashwatt.base.progress import silent
+from flashwatt.base.progress import ShowsWorkers, silent
 from flashwatt.base.reads import reading
 from flashwatt.base.scripts import blaming
 from flashwatt.sweeps import shards
 from flashwatt.sweeps.executor import opened
+from flashwatt.sweeps.follow import Published
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.study import Study
-from flashwatt.sweeps.work import Work
+from flashwatt.sweeps.work import Work, rows
 from flashwatt.sweeps.workers import processors
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from flashwatt.config.config import Source
     from flashwatt.sweeps.executor import Executor
     from flashwatt.sweeps.task import Task
+    from flashwatt.sweeps.work import Hand
 
     SweepProgress: TypeAlias = Callable[[int, int], object]
     """Called at the start and after every task: tasks finished, tasks in all."""
@@ -114,7 +116,7 @@ def sweep(
             f"merge: no such directory; found {os.fspath(out)}; expected one with results of shards"
         )
     directory = None if out is None else made(out)
-    where = _Where(executor, size)
+    where = _Where(executor, size, directory, str(part or ""))
     if directory is None:
         with closing(Journal()) as journal:
             return _all_run(tasks, journal, where, progress)
@@ -140,6 +142,8 @@ class _Where(NamedTuple):
     executor: Executor | str | None
     workers: int
     """The number of processes, if they are those of this machine."""
+    directory: Path | None
+    shard: str = ""
 
 
 def _all_run(
@@ -152,8 +156,8 @@ def _all_run(
     save: Callable[[Results], object] = lambda _results: None,
 ) -> Results:
     """Run the tasks that have a result neither in the journal nor `elsewhere`, and write the final files."""
-    with sweep_progress(progress) as show:
-        _run_missing(tasks, journal, where, show or silent, elsewhere)
+    with sweep_progress(progress) as show, Published(where.directory, where.shard.replace("/", "-of-")) as published:
+        _run_missing(tasks, journal, where, progress=show or silent, published=published, elsewhere=elsewhere)
     results = _results(tasks, journal)
     try:
         journal.finish(task.id for task in tasks)
@@ -214,16 +218,32 @@ def _study(
 
 
 def _run_missing(
-    tasks: list[Task], journal: Journal, where: _Where, progress: SweepProgress, elsewhere: Collection[str] = ()
+    tasks: list[Task],
+    journal: Journal,
+    where: _Where,
+    *,
+    progress: SweepProgress,
+    published: Published,
+    elsewhere: Collection[str],
 ) -> None:
     total = len({task.id for task in tasks})
     missing = {task.id: task for task in tasks if task.id not in journal and task.id not in elsewhere}
     ended = count(total - len(missing) + 1)
-    progress(total - len(missing), total)
+
+    def show(done: int) -> None:
+        published.runs(done, total)
+        progress(done, total)
+
+    def show_workers(hands: Mapping[str, Hand]) -> None:
+        published.workers(hands)
+        if isinstance(progress, ShowsWorkers):
+            progress.workers(lambda: rows(hands))
+
+    show(total - len(missing))
     in_file = f"in {journal.path}; the same sweep continues from there"
     try:
         if missing:
-            work = Work(missing.values(), journal, lambda _task: progress(next(ended), total))
+            work = Work(missing.values(), journal, lambda _task: show(next(ended)), show_workers)
             with opened(where.executor, where.workers) as executor:
                 executor.run(work)
             work.check()

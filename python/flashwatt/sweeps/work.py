@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flashwatt import _core
 from flashwatt.base.scripts import in_keys
@@ -33,6 +33,18 @@ def answer(request: bytes, wanted: Progress = lambda *_how_far: True) -> bytes:
     return _answer(json.loads(request), wanted)
 
 
+class Fault(NamedTuple):
+    """Why a task has no result."""
+
+    task: str
+    """Its name in messages."""
+    why: str
+
+    def __str__(self) -> str:
+        """Write both."""
+        return f"{self.task}: {self.why}"
+
+
 class Hand:
     """One worker, as progress shows it."""
 
@@ -44,6 +56,21 @@ class Hand:
         """The id of the task that it runs."""
         self.share: float | None = None
         """How much of that task is done, where it is known."""
+
+    def __str__(self) -> str:
+        """Write the number of its tasks, and how much of the next one is done."""
+        now = "" if self.share is None else f" and {self.share:.0%} of one"
+        return f"{self.ended:,}{now}"
+
+
+_SHOWN = 8
+
+
+def rows(hands: Mapping[str, Hand]) -> list[str]:
+    """Write what each worker has done and does, the first ones only if there are many."""
+    found = [f"{name} {hand}" for name, hand in list(hands.items())[:_SHOWN]]
+    more = len(hands) - _SHOWN
+    return [*found, f"{more} more workers"] if more > 0 else found
 
 
 class Work:
@@ -62,7 +89,7 @@ class Work:
         """Take tasks that are to run. `ended` hears of each that has a result, `told` what each worker does."""
         self.tasks = longest_first(tasks)
         """Each task once, those that are likely to take longest first."""
-        self.faults: dict[str, str] = {}
+        self.faults: dict[str, Fault] = {}
         """By the ids of tasks that have no result: why."""
         self.hands: dict[str, Hand] = {}
         """The workers, by name."""
@@ -91,7 +118,7 @@ class Work:
 
     def fail(self, task: Task, why: str) -> None:
         """Keep the fault of a task that cannot be run. The others go on."""
-        self.faults[task.id] = f"{named(task)}: {in_keys(why)}"
+        self.faults[task.id] = Fault(named(task), in_keys(why))
 
     def at(self, worker: str, task: str | None = None, share: float | None = None) -> None:
         """Take what a worker does: the id of its task, and how much of it is done. Both are for progress only."""
@@ -107,7 +134,7 @@ class Work:
     def check(self) -> None:
         """Raise a `FlashwattError` with the faults of all tasks, if there are any."""
         if self.faults:
-            raise _core.FlashwattError("\n".join(dict.fromkeys(self.faults.values())))
+            raise _core.FlashwattError("\n".join(dict.fromkeys(map(str, self.faults.values()))))
 
 
 def named(task: Task) -> str:

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from flashwatt import _core
 from flashwatt.sweeps.estimate import machine_bytes, memory_bytes
-from flashwatt.sweeps.work import Timer, Work
+from flashwatt.sweeps.work import Timer, answer, request
 from flashwatt.sweeps.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
-    from flashwatt.sweeps.journal import Journal
     from flashwatt.sweeps.task import Task
+    from flashwatt.sweeps.work import Work
 
 _LOOKED_AT = 64
 """Tasks among which one is sought that has room beside those that run."""
-
-
-def run_tasks(tasks: Sequence[Task], journal: Journal, workers: int, ended: Callable[[Task], object]) -> None:
-    """Run tasks in processes of this machine; `ended` is called for each when it is in the journal.
-
-    A task that fails does not stop the others; its fault is raised as `FlashwattError` when all have ended.
-    """
-    work = Work(tasks, journal, ended)
-    Local(workers).run(work)
-    work.check()
 
 
 class Local:
@@ -65,6 +56,36 @@ class Local:
 
     def close(self) -> None:
         """Do nothing: the processes end with each run."""
+
+
+class Threads:
+    """Runs tasks in threads of this process: the engine runs without Python's lock, and no process has to start.
+
+    For many calls with few short runs each. A run that ends the process ends everything.
+    """
+
+    def __init__(self, workers: int) -> None:
+        """Take the number of threads."""
+        self.workers = workers
+
+    def run(self, work: Work) -> None:
+        """Run all tasks."""
+        stop = threading.Event()
+        pool = ThreadPoolExecutor(self.workers, "flashwatt-run")
+
+        def line(task: Task) -> bytes:
+            return answer(request(task), lambda *_how_far: not stop.is_set())
+
+        try:
+            futures = {pool.submit(line, task): task for task in work.tasks}
+            for future in as_completed(futures):
+                work.keep(futures[future], future.result())
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def close(self) -> None:
+        """Do nothing: the threads end with each run."""
 
 
 class _End(NamedTuple):

@@ -29,7 +29,7 @@ from flashwatt.sweeps.cluster import identity as identity_module
 from flashwatt.sweeps.cluster.identity import difference, identity
 from flashwatt.sweeps.cluster.inputs import Contents, receive, variables
 from flashwatt.sweeps.cluster.worker import RefusedError, Terms, run_batch
-from flashwatt.sweeps.estimate import MB, memory_bytes
+from flashwatt.sweeps.estimate import MB, RESOURCE, memory_bytes
 from flashwatt.sweeps.work import request
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from flashwatt.sweeps.task import Task
     from flashwatt.sweeps.work import Work
 
-RESOURCE = "flashwatt_mb"
-"""The resource of workers that stands for their memory, in megabytes."""
 DEATHS_MAX = 3
 _SHORT_S = 0.2
 """Tasks that take less go together."""

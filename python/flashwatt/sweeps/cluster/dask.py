@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
 from flashwatt.base.missing import check_library
-from flashwatt.sweeps.estimate import MB, machine_bytes
+from flashwatt.sweeps.cluster.job import Job, check_slurm
+from flashwatt.sweeps.estimate import MB, RESOURCE, machine_bytes
 from flashwatt.sweeps.workers import processors
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from flashwatt.sweeps.cluster.coordinator import Expected
     from flashwatt.sweeps.work import Work
 
 _SEND_LIMIT_BYTES = 1_000_000_000
@@ -55,28 +55,34 @@ class Dask:
         Raises `FlashwattError` if Dask is not installed, or if the arguments contradict each other.
         """
         check_library("distributed", "Dask", "the executor `dask`", "dask")
-        given = [
-            name
-            for name, one in (("scheduler", scheduler), ("local_workers", local_workers), ("slurm", slurm))
-            if one is not None
-        ]
+        named = {"scheduler": scheduler, "local_workers": local_workers, "slurm": slurm}
+        given = [name for name, value in named.items() if value is not None]
         if len(given) > 1:
             raise _core.FlashwattError(f"{given[0]}: names one cluster, {given[1]} another; expected one of them")
         if local_workers is not None and local_workers < 1:
             raise _core.FlashwattError(f"local_workers: found {local_workers}; expected a whole number, ≥ 1")
-        self._scheduler = scheduler
+        if adapt and not slurm:
+            raise _core.FlashwattError("adapt: found no jobs that could be more or fewer; expected slurm beside it")
+        if adapt and not 0 <= adapt[0] <= adapt[1] >= 1:
+            raise _core.FlashwattError(
+                f"adapt: found {adapt}; expected the least and the largest number of jobs: (0, 8)"
+            )
+        self._scheduler, self._adapt = scheduler, adapt
         self._local_workers = local_workers or processors()
+        self._job = Job.read(slurm) if slurm is not None else None
+        if self._job:
+            check_slurm()
         self._limits = (send_limit_bytes, "" if cache is None else str(cache))
         self._cluster: Any = None
         self._client: Client | None = None
 
     def run(self, work: Work) -> None:
         """Run all tasks. Raises `FlashwattError` if the scheduler ends, or if a worker has another build."""
-        from flashwatt.sweeps.cluster.coordinator import Coordinator, Limits
+        from flashwatt.sweeps.cluster.coordinator import Coordinator, Expected, Limits
 
         with _quiet():
-            client, expected = self._opened()
-            Coordinator(client, work, Limits(*self._limits), expected).run()
+            client = self._opened()
+            Coordinator(client, work, Limits(*self._limits), Expected(*self._expected())).run()
 
     def close(self) -> None:
         """End the connection, and the cluster if it is our own."""
@@ -88,28 +94,44 @@ class Dask:
             if cluster:
                 cluster.close()
 
-    def _opened(self) -> tuple[Client, Expected]:
+    @property
+    def job_script(self) -> str:
+        """The script of a job under SLURM. Raises `FlashwattError` for another cluster."""
+        if self._job is None:
+            raise _core.FlashwattError("dry run: found no job; expected one that SLURM would run (slurm, --slurm)")
+        return self._job.script(RESOURCE)
+
+    def _opened(self) -> Client:
         from distributed import Client
 
-        from flashwatt.sweeps.cluster.coordinator import Expected
-
         if self._client is None:
-            if self._scheduler is None:
+            if self._job:
+                self._cluster = self._slurm(self._job)
+            elif self._scheduler is None:
                 self._cluster = self._local()
             try:
                 self._client = Client(self._cluster or self._scheduler, set_as_default=False)
             except (OSError, ValueError) as error:
-                found = f"found no scheduler at {self._scheduler} ({error})"
+                found = f"scheduler: found none at {self._scheduler} ({error})"
                 raise _core.FlashwattError(
-                    f"scheduler: {found}; expected tcp://HOST:PORT of one that is running"
+                    f"{found}; expected the address of one that is running: tcp://HOST:PORT"
                 ) from None
-        return self._client, Expected()
+        return self._client
+
+    def _expected(self) -> tuple[int, tuple[int, ...]]:
+        """Give the threads, and the memory of workers, that our own cluster comes to have."""
+        if self._job:
+            jobs = self._adapt[1] if self._adapt else self._job.jobs
+            return jobs * self._job.cores, (self._job.megabytes,)
+        return (0, ()) if self._scheduler else (self._local_workers, (self._local_megabytes,))
+
+    @property
+    def _local_megabytes(self) -> int:
+        return machine_bytes() // MB // self._local_workers
 
     def _local(self) -> Any:
         import dask
         from distributed import LocalCluster
-
-        from flashwatt.sweeps.cluster.coordinator import RESOURCE
 
         with dask.config.set({"distributed.scheduler.allowed-failures": _NEVER}):
             return LocalCluster(
@@ -118,9 +140,32 @@ class Dask:
                 host="127.0.0.1",
                 dashboard_address=None,
                 memory_limit=0,
-                resources={RESOURCE: machine_bytes() // MB // self._local_workers},
+                resources={RESOURCE: self._local_megabytes},
                 silence_logs=logging.CRITICAL,
             )
+
+    def _slurm(self, job: Job) -> Any:
+        import dask
+        from dask_jobqueue.slurm import SLURMCluster
+
+        options = job.with_resource(RESOURCE)
+        try:
+            with dask.config.set({"distributed.scheduler.allowed-failures": _NEVER}):
+                cluster = SLURMCluster(
+                    name="flashwatt",
+                    job_name="flashwatt",
+                    silence_logs=logging.CRITICAL,
+                    scheduler_options={"dashboard_address": None},
+                    **options,
+                )
+                if self._adapt:
+                    cluster.adapt(minimum_jobs=self._adapt[0], maximum_jobs=self._adapt[1])
+                else:
+                    cluster.scale(jobs=job.jobs)
+        except (OSError, RuntimeError, ValueError) as error:
+            found = f"slurm: no cluster; found: {error}"
+            raise _core.FlashwattError(f"{found}; expected a machine on which sbatch submits jobs") from None
+        return cluster
 
 
 @contextmanager
