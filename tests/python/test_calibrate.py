@@ -30,6 +30,7 @@ from flashwatt.calibration.identify import identified  # noqa: E402
 from flashwatt.calibration.space import Space  # noqa: E402
 from flashwatt.calibration.table import Table  # noqa: E402
 from flashwatt.sweeps.journal import Journal  # noqa: E402
+from flashwatt.sweeps.workers import Threads  # noqa: E402
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -108,7 +108,8 @@ def follow(directory: Path, lost: Callable[[str], object]) -> Iterator[Seen]:
                 lost(fault)
         if states:
             ends_s = 0.0
-            yield _together(states)
+            if (seen := _together(states)).total:  # else a sweep has only just begun
+                yield seen
         elif monotonic() > ends_s:
             if ends_s and not gone:
                 there = f"{len(finished(directory))} results" if directory.is_dir() else "no such directory"

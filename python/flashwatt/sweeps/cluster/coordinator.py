@@ -47,7 +47,8 @@ _SHORT_S = 0.2
 _BATCH_S = 0.5
 _BATCH_TASKS = 64
 _LOOK_S = 1.0
-_GATHER_S = 30.0
+_FETCH_S = 30.0
+_LAST_FETCH_S = 2.0
 _UNSTARTED_MAX = 10
 """A batch that was on so many workers when they died counts as the reason, even if none said that it had begun."""
 
@@ -67,6 +68,17 @@ class Batch:
         self.deaths: list[str] = []
         """The workers that died while they were running it."""
         self.unstarted = 0
+        self.is_done = False
+        """Whether its answers are there, and only to be fetched."""
+
+
+class Answers(NamedTuple):
+    """What came of a batch that has run."""
+
+    batch: Batch
+    future: Future[Any]
+    found: list[tuple[bytes, float]] | KilledWorker | None
+    """None if the worker died before it had given them away."""
 
 
 class Hands(NamedTuple):
@@ -108,11 +120,12 @@ class Coordinator:
         self._waiting = deque(work.tasks)
         self._again: deque[Batch] = deque()
         self._flying: dict[Any, tuple[Batch, Future[Any]]] = {}
-        self._events: SimpleQueue[Future[Any] | dict[str, Any]] = SimpleQueue()
+        self._events: SimpleQueue[Future[Any] | Answers | dict[str, Any]] = SimpleQueue()
         self._number = 0
         self._hands = Hands(0, {}, [])
         self._looked_s = 0.0
-        self._senders = ThreadPoolExecutor(2, "flashwatt-send")
+        self._helpers = ThreadPoolExecutor(8, "flashwatt-help")
+        """Threads that move bytes, so that no worker that dies stops this one."""
 
     def run(self) -> None:
         """Run all tasks. Raises `FlashwattError` if the cluster cannot."""
@@ -145,18 +158,21 @@ class Coordinator:
 
     def _leave(self) -> None:
         """Let the workers stop what they run for this sweep."""
-        self._senders.shutdown(wait=False, cancel_futures=True)
+        self._helpers.shutdown(wait=False, cancel_futures=True)
         with suppress(Exception):  # the scheduler may be gone
             self._client.cancel([future for _, future in self._flying.values()], force=True)
             self._client.unsubscribe_topic(self._name)
 
     def _keep_finished(self) -> None:
         """Keep the answers that have come, but were not taken yet."""
+        for batch, future in list(self._flying.values()):
+            if future.status == "finished":
+                self._fetch(batch, future, _LAST_FETCH_S)
         with suppress(Empty):
             while True:
                 event = self._events.get_nowait()
-                if not isinstance(event, dict) and event.status == "finished":
-                    self._ended(event)
+                if isinstance(event, Answers) and event.future.key in self._flying and isinstance(event.found, list):
+                    self._keep(event)
 
     # ---------------------------------------------------------------- what goes out
 
@@ -210,21 +226,24 @@ class Coordinator:
         return json.dumps({**content, "files": self._contents.named_by(task)}).encode()
 
     def _refuse(self, batch: Batch, largest: int) -> None:
-        for task in batch.tasks:
-            needs = f"needs {ceil(memory_bytes(task) / MB):,} MB of memory"
-            self._work.fail(
-                task, f"{needs}; found {largest:,} MB at most at a worker ({RESOURCE}); expected one with more"
-            )
+        """Let the tasks of a batch go apart; one that is too large for every worker is a fault."""
+        if len(batch.tasks) > 1:
+            self._again.extend(Batch([task]) for task in batch.tasks)
+            return
+        found = f"needs {batch.megabytes:,} MB of memory; found {largest:,} MB at most at a worker ({RESOURCE})"
+        self._work.fail(batch.tasks[0], f"{found}; expected one with more")
 
     # ---------------------------------------------------------------- what comes in
 
-    def _take(self, event: Future[Any] | dict[str, Any]) -> None:
-        if not isinstance(event, dict):
+    def _take(self, event: Future[Any] | Answers | dict[str, Any]) -> None:
+        if isinstance(event, Answers):
+            self._keep(event)
+        elif not isinstance(event, dict):
             self._ended(event)
         elif "start" in event:
             self._began(event)
         elif "send" in event:
-            self._senders.submit(self._send, event)
+            self._helpers.submit(self._send, event)
         else:
             self._work.at(event["name"], event["task"], event["share"])
 
@@ -233,6 +252,8 @@ class Coordinator:
         if event["start"] not in self._flying:
             return
         batch, future = self._flying[event["start"]]
+        if batch.is_done:
+            return  # it runs again because its answers were lost: that is not its fault
         if batch.began_at:
             batch.deaths.append(batch.began_at[-1])
             if len(batch.tasks) > 1 or self._is_hopeless(batch) or not batch.alone:
@@ -246,31 +267,45 @@ class Coordinator:
     def _ended(self, future: Future[Any]) -> None:
         if future.key not in self._flying:
             return  # given up before
-        batch, _ = self._flying.pop(future.key)
+        batch, _ = self._flying[future.key]
         if future.status == "finished":
-            self._keep(batch, future)
-        elif future.status == "error":
+            batch.is_done = True
+            self._helpers.submit(self._fetch, batch, future)
+            return
+        del self._flying[future.key]
+        if future.status == "error":
             self._failed(batch, future.exception())
         else:
             self._check_scheduler()
             self._again.append(batch)
 
-    def _keep(self, batch: Batch, future: Future[Any]) -> None:
-        """Put the answers into the journal. After that their bytes are nowhere in the cluster."""
+    def _fetch(self, batch: Batch, future: Future[Any], timeout_s: float = _FETCH_S) -> None:
+        """Fetch the answers of a batch, in a thread: a worker that dies now would keep the others waiting."""
+        found: list[tuple[bytes, float]] | KilledWorker | None
         try:
-            answers = future.result(timeout=_GATHER_S)
-        except (TimeoutError, CancelledError):  # the worker died with the answers in its memory
-            self._check_scheduler()
-            self._again.append(batch)
-            return
+            found = future.result(timeout=timeout_s)
         except KilledWorker as error:
-            self._failed(batch, error)
-            return
-        finally:
+            found = error
+        except (TimeoutError, CancelledError, OSError):  # the worker died with the answers in its memory
+            found = None
+        self._events.put(Answers(batch, future, found))
+
+    def _keep(self, answers: Answers) -> None:
+        """Put answers into the journal. After that their bytes are nowhere in the cluster."""
+        batch, future, found = answers
+        del self._flying[future.key]
+        batch.is_done = False
+        if found is None:
+            self._check_scheduler()
+            self._client.cancel([future], force=True)
+            self._again.append(batch)
+        elif isinstance(found, KilledWorker):
+            self._failed(batch, found)
+        else:
             future.release()
-        worker = batch.began_at[-1] if batch.began_at else "?"
-        for task, (found, seconds) in zip(batch.tasks, answers, strict=True):
-            self._work.keep(task, found, worker, seconds)
+            worker = batch.began_at[-1] if batch.began_at else "?"
+            for task, (line, seconds) in zip(batch.tasks, found, strict=True):
+                self._work.keep(task, line, worker, seconds)
 
     def _failed(self, batch: Batch, error: BaseException | None) -> None:
         if isinstance(error, RefusedError):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from flashwatt.sweeps.work import Work
 
 _SEND_LIMIT_BYTES = 1_000_000_000
+CONNECT_S = 10.0
+"""So long a scheduler has to answer."""
 _NEVER = 1_000_000
 """Deaths of workers after which Dask gives a task up. It also counts those of workers where the task only waited."""
 
@@ -110,7 +112,7 @@ class Dask:
             elif self._scheduler is None:
                 self._cluster = self._local()
             try:
-                self._client = Client(self._cluster or self._scheduler, set_as_default=False)
+                self._client = Client(self._cluster or self._scheduler, set_as_default=False, timeout=CONNECT_S)
             except (OSError, ValueError) as error:
                 found = f"scheduler: found none at {self._scheduler} ({error})"
                 raise _core.FlashwattError(
@@ -138,7 +140,7 @@ class Dask:
                 n_workers=self._local_workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 memory_limit=0,
                 resources={RESOURCE: self._local_megabytes},
                 silence_logs=logging.CRITICAL,
@@ -155,7 +157,7 @@ class Dask:
                     name="flashwatt",
                     job_name="flashwatt",
                     silence_logs=logging.CRITICAL,
-                    scheduler_options={"dashboard_address": None},
+                    scheduler_options={"dashboard_address": ":0"},
                     **options,
                 )
                 if self._adapt:

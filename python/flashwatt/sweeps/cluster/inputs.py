@@ -23,6 +23,7 @@ from flashwatt import _core
 from flashwatt.base.literals import leaves
 from flashwatt.base.outputs import writing
 from flashwatt.config.config import parse_toml
+from flashwatt.sweeps.task import Hashes
 from flashwatt.sweeps.task import variables as names_in
 
 try:
@@ -65,6 +66,7 @@ class Named(NamedTuple):
 # ---------------------------------------------------------------- the coordinator
 
 
+_CHANGED = "the file has changed since the sweep began; expected the same content (the same command begins anew)"
 _TABLES = ("workload.", "run.precondition.")
 """Tables of the configuration with keys that name files."""
 
@@ -75,12 +77,19 @@ class Contents:
     def __init__(self) -> None:
         """Begin without any."""
         self._known: dict[Path, Sent] = {}
+        self._hashes = Hashes()
         self._named: dict[tuple[str, str, tuple[str, ...]], list[Named]] = {}
 
     def named_by(self, task: Task) -> dict[str, list[Named]]:
-        """Give the files that a task reads, by the part of its request: `config`, or `stream` of a run before it."""
+        """Give the files that a task reads, by the part of its request: `config`, or `stream` of a run before it.
+
+        Raises `FlashwattError` for a file whose content is not that of the task any more.
+        """
         if not task.inputs:
             return {}
+        for one in task.inputs:
+            if self._hashes.of(one.path) != one.sha256:
+                raise _core.FlashwattError(f"{one.path}: {_CHANGED}")
         part, config = ("stream", task.stream) if task.stream else ("config", task.config)
         sets = tuple(one for one in config.sets if not one.startswith("run.seed="))
         name = (config.text, config.name, sets)
@@ -204,7 +213,7 @@ class Node:
                     digest.update(content)
                     out.write(content)
             if digest.hexdigest() != file.sha256:
-                raise _core.FlashwattError(f"{file.path}: has changed since the sweep began; expected the same content")
+                raise _core.FlashwattError(f"{file.path}: {_CHANGED}")
             part.replace(place)
         finally:
             with suppress(OSError):
