@@ -173,10 +173,14 @@ class Dask:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep Dask's own messages back: what a user must know of, an error or progress says."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
+    import distributed  # it sets the levels of its loggers
+
+    names = [name for name in logging.root.manager.loggerDict if name.startswith(distributed.__name__)]
+    before = {logger: logger.level for logger in map(logging.getLogger, names)}
+    for logger in before:
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for logger, level in before.items():
+            logger.setLevel(level)
