@@ -616,7 +616,7 @@ def test_a_sweep_is_followed_by_another_process(study: Path, tmp_path: Path) -> 
 def state(directory: Path, **values: Any) -> Path:
     """Write the file of a sweep that runs elsewhere."""
     path = directory / f".flashwatt-progress-{values['name'].replace('/', '-of-')}.json"
-    path.write_text(json.dumps({"host": "far", "process": 1, "done": 1, "workers": ["a 1"], **values}))
+    path.write_text(json.dumps({"host": "far", "process": 1, "done": 1, "workers": ["a: 1 runs"], **values}))
     return path
 
 
@@ -625,7 +625,7 @@ def test_shards_are_followed_together(tmp_path: Path, monkeypatch: pytest.Monkey
     paths = [state(tmp_path, name=f"{number}/2", total=5, now=1) for number in range(2)]
     (tmp_path / ".flashwatt-progress-torn.json").write_text('{"host": ')
     steps = follow.follow(tmp_path, pytest.fail)
-    assert next(steps) == (2, 10, ["shard 0/2: 1 of 5", "shard 1/2: 1 of 5", "a 1", "a 1"])
+    assert next(steps) == (2, 10, ["shard 0/2: 1 of 5", "shard 1/2: 1 of 5", "a: 1 runs", "a: 1 runs"])
     paths[0].unlink()
     assert next(steps)[:2] == (1, 5)
     paths[1].unlink()
@@ -666,6 +666,6 @@ def test_hands_are_written() -> None:
     hands = {f"node:{number}": work.Hand() for number in range(10)}
     hands["node:1"].ended, hands["node:1"].share = 1_200, 0.456
     rows = work.rows(hands)
-    assert rows[:2] == ["node:0 0", "node:1 1,200 and 46% of one"]
+    assert rows[:2] == ["node:0: 0 runs", "node:1: 1,200 runs and 46% of the next"]
     assert rows[-1] == "2 more workers"
     assert len(rows) == 9

@@ -85,9 +85,9 @@ def sweep(
     of seeds. `workers` is a number of processes, one for each processor unless given; the results are the same with any
     number. `executor` says where tasks run: "local", in processes of this machine, unless given; "dask"; the name of
     one that another package brings; or an object, as `flashwatt.Dask(scheduler="tcp://…")`, which the caller closes.
-    `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies, which
-    `Results.quantiles` needs. `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also
-    be a function, which is called with the number of runs finished and of all, at the start and after each run.
+    `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies for `Results.quantiles`.
+    `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also be a function, which is
+    called with the number of runs finished and of all, at the start and after each run.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
@@ -111,10 +111,6 @@ def sweep(
         for text in study.suspicions():
             warnings.warn(text, stacklevel=4)
     part = _part(shard, out, merge=merge)
-    if merge and out is not None and not Path(out).is_dir():
-        raise _core.FlashwattError(
-            f"merge: no such directory; found {os.fspath(out)}; expected one with results of shards"
-        )
     directory = None if out is None else made(out)
     where = _Where(executor, size, directory, str(part or ""))
     if directory is None:
@@ -171,6 +167,9 @@ def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, 
     if (shard or merge) and out is None:
         name = "shard" if shard else "merge"
         raise _core.FlashwattError(f"{name}: found no out; expected a directory for the results")
+    if merge and out is not None and not Path(out).is_dir():
+        found = f"merge: no such directory; found {os.fspath(out)}"
+        raise _core.FlashwattError(f"{found}; expected one with results of shards")
     if shard is None:
         return None
     if merge:

@@ -58,9 +58,9 @@ class Hand:
         """How much of that task is done, where it is known."""
 
     def __str__(self) -> str:
-        """Write the number of its tasks, and how much of the next one is done."""
-        now = "" if self.share is None else f" and {self.share:.0%} of one"
-        return f"{self.ended:,}{now}"
+        """Write the number of its runs, and how much of the next one is done."""
+        now = "" if self.share is None else f" and {self.share:.0%} of the next"
+        return f"{self.ended:,} runs{now}"
 
 
 _SHOWN = 8
@@ -68,7 +68,7 @@ _SHOWN = 8
 
 def rows(hands: Mapping[str, Hand]) -> list[str]:
     """Write what each worker has done and does, the first ones only if there are many."""
-    found = [f"{name} {hand}" for name, hand in list(hands.items())[:_SHOWN]]
+    found = [f"{name}: {hand}" for name, hand in list(hands.items())[:_SHOWN]]
     more = len(hands) - _SHOWN
     return [*found, f"{more} more workers"] if more > 0 else found
 
