@@ -25,6 +25,9 @@ import flashwatt
 from flashwatt import _core
 from flashwatt.base import progress
 from flashwatt.cli.terminal import USER_ERROR
+from flashwatt.reproduce.campaign import reproduce
+from flashwatt.reproduce.catalogue import catalogue
+from flashwatt.reproduce.plan import Terms
 from flashwatt.sweeps import follow, work, workers
 from flashwatt.sweeps.estimate import Pace, longest_first
 from flashwatt.sweeps.executor import GROUP, executor_named
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conftest import Cli
+    from flashwatt.sweeps.work import Work
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("flashwatt.sweeps.cluster.dask")
@@ -259,6 +263,28 @@ def test_a_trace_is_sent_once_to_each_machine(trace: Path, tmp_path: Path, clust
     assert kept.name == "a trace.csv"
     assert kept.read_bytes() == trace.read_bytes()
     assert trace.stat().st_size > 1_000, "in several pieces"
+
+
+def test_snapshots_and_jobs_with_variables_are_sent(
+    tmp_path: Path, cluster: flashwatt.Dask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = {"channels": 2, "ways": 1, "logical_bytes": 200_000_000}
+    flashwatt.age({"device": device}, to=tmp_path / "aged.fw")
+    job = tmp_path / "job.fio"
+    job.write_text("[global]\nbs=${BLOCK}\nio_size=1m\nsize=100m\n[one]\nrw=randwrite\n")
+    monkeypatch.setenv("BLOCK", "8k")
+    base = {
+        "device": device,
+        "workload": {"fio": {"path": str(job)}},
+        "run": {"precondition": {"snapshot": str(tmp_path / "aged.fw")}},
+    }
+    grid = {"gc.policy": ["greedy", "fifo"]}
+    flashwatt.sweep(grid, base=base, out=tmp_path / "local")
+    with elsewhere(cluster, tmp_path / "cache") as away:
+        flashwatt.sweep(grid, base=base, out=tmp_path / "away", executor=away)
+    for name in FILES:
+        assert (tmp_path / "away" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+    assert {path.name for path in (tmp_path / "cache").rglob("*.f*")} == {"aged.fw", "job.fio"}
 
 
 def test_a_trace_that_changes_is_told(trace: Path, tmp_path: Path, cluster: flashwatt.Dask) -> None:
@@ -521,6 +547,35 @@ def test_a_package_brings_an_executor(study: Path, tmp_path: Path) -> None:
         executor_named("absent", 1)
     with pytest.raises(flashwatt.FlashwattError, match=r"executor: found int; expected a name, or an object with `run"):
         flashwatt.sweep(grid, base=base, executor=3)  # type: ignore[arg-type]
+
+
+class Counting:
+    """Runs on this machine, and counts the runs."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self.ran = 0
+
+    def run(self, work: Work) -> None:
+        """Run all tasks."""
+        self.ran += len(work.tasks)
+        workers.Local(2).run(work)
+
+    def close(self) -> None:
+        """Fail: who made an executor closes it."""
+        pytest.fail("closed by another one")
+
+
+def test_experiments_run_by_an_executor(tmp_path: Path) -> None:
+    chosen, terms = [catalogue()["X36"]], Terms(requests=500)
+    counting = Counting()
+    found = reproduce(chosen, tmp_path / "there", terms=terms, executor=counting)
+    again = reproduce(chosen, tmp_path / "here", terms=terms, workers=2)
+    assert counting.ran > 0
+    assert found.rows == again.rows
+    kept = [(tmp_path / name / "results.jsonl").read_bytes() for name in ("there", "here")]
+    assert kept[0] == kept[1]
+    assert kept[0].count(b"\n") == counting.ran
 
 
 # ---------------------------------------------------------------- the order of tasks, and their memory

@@ -167,10 +167,10 @@ def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, 
     if (shard or merge) and out is None:
         name = "shard" if shard else "merge"
         raise _core.FlashwattError(f"{name}: found no out; expected a directory for the results")
-    if merge and out is not None and not Path(out).is_dir():
-        found = f"merge: no such directory; found {os.fspath(out)}"
-        raise _core.FlashwattError(f"{found}; expected one with results of shards")
     if shard is None:
+        if merge and out is not None and not Path(out).is_dir():
+            found = f"merge: no such directory; found {os.fspath(out)}"
+            raise _core.FlashwattError(f"{found}; expected one with results of shards")
         return None
     if merge:
         raise _core.FlashwattError("shard: one part of a study runs, and merge runs nothing; expected one of them")

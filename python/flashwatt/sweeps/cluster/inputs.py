@@ -48,6 +48,8 @@ _LOOK_S = 0.2
 class Sent(NamedTuple):
     """A file, as a request names it."""
 
+    name: str
+    """The path as the user gave it: warnings in reports have it."""
     path: str
     """Where the coordinator has it."""
     sha256: str
@@ -109,7 +111,7 @@ class Contents:
 
     def _of(self, path: Path) -> Sent:
         if path not in self._known:
-            self._known[path] = Sent(str(path.resolve()), sha256(path), path.stat().st_size)
+            self._known[path] = Sent(str(path), str(path.resolve()), sha256(path), path.stat().st_size)
         return self._known[path]
 
     def piece(self, wanted: str, offset: int) -> bytes:
@@ -142,13 +144,27 @@ def sha256(path: Path) -> str:
 # ---------------------------------------------------------------- the worker
 
 
-def local_overrides(files: list[Any], node: Node) -> list[str]:
-    """Give the overrides that name a task's files where this machine has them. Raises `FlashwattError`."""
-    found = []
+def local_overrides(files: list[Any], node: Node) -> tuple[list[str], dict[str, str]]:
+    """Give the overrides that name a task's files where this machine has them, and the user's names by these paths.
+
+    Raises `FlashwattError`.
+    """
+    overrides: list[str] = []
+    names: dict[str, str] = {}
     for key, several, is_list in files:
-        paths = [str(node.path(Sent(*one))) for one in several]
-        found.append(f"{key}={json.dumps(paths if is_list else paths[0])}")
-    return found
+        sent = [Sent(*values) for values in several]
+        paths = [str(node.path(one)) for one in sent]
+        names |= zip(paths, (one.name for one in sent), strict=True)
+        overrides.append(f"{key}={json.dumps(paths if is_list else paths[0])}")
+    return overrides, names
+
+
+def renamed(answer: bytes, names: dict[str, str]) -> bytes:
+    """Put the user's names of files where an answer has their paths on this machine: warnings name files."""
+    for path in sorted(names, key=len, reverse=True):
+        before, after = (json.dumps(one, ensure_ascii=False)[1:-1].encode() for one in (path, names[path]))
+        answer = answer.replace(before, after)
+    return answer
 
 
 _hashes: dict[tuple[str, int, int], str] = {}

@@ -12,7 +12,7 @@ from distributed.utils import sync
 
 from flashwatt import _core
 from flashwatt.sweeps.cluster.identity import Identity, difference, identity
-from flashwatt.sweeps.cluster.inputs import Node, local_overrides
+from flashwatt.sweeps.cluster.inputs import Node, local_overrides, renamed
 from flashwatt.sweeps.work import Timer, answer
 
 if TYPE_CHECKING:
@@ -93,14 +93,17 @@ class Call:
         self._task = content["head"]["id"]
         try:
             node = Node(self._terms.cache, self._terms.send_limit_bytes, self._ask, self._wanted)
-            for name, files in content.pop("files").items():
-                content[name][2] += local_overrides(files, node)
+            names: dict[str, str] = {}
+            for part, files in content.pop("files").items():
+                overrides, here = local_overrides(files, node)
+                content[part][2] += overrides
+                names |= here
         except _core.FlashwattError as error:
             raise RefusedError(str(error)) from None
         found = answer(json.dumps(content).encode(), self._progress)
         if not self._wanted():
             raise StoppedError
-        return found, timer.seconds
+        return renamed(found, names), timer.seconds
 
     def _ask(self, event: dict[str, Any]) -> None:
         """Ask the coordinator for a piece of a file."""
