@@ -32,6 +32,7 @@ from flashwatt.sweeps import follow, work, workers
 from flashwatt.sweeps.estimate import Pace, longest_first
 from flashwatt.sweeps.executor import GROUP, executor_named
 from flashwatt.sweeps.study import Study
+from flashwatt.sweeps.work import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,6 +111,20 @@ def test_two_killed_workers_cost_no_run(study: Path, tmp_path: Path, cluster: fl
     assert len(flashwatt.sweep(study, out=tmp_path, executor=cluster, progress=kill)) == RUNS
     assert len(set(killed)) == 2
     assert_same(study, tmp_path)
+
+
+def test_an_error_of_a_worker_is_told(study: Path, cluster: flashwatt.Dask) -> None:
+    def patched(broken: bool) -> None:
+        from flashwatt.sweeps.cluster import worker
+
+        worker.Timer = None if broken else Timer  # type: ignore[assignment, misc]
+
+    client_of(cluster).run(patched, True)
+    try:
+        with pytest.raises(flashwatt.FlashwattError, match=r"a worker cannot run tasks; found TypeError: 'NoneType'"):
+            flashwatt.sweep(study, executor=cluster)
+    finally:
+        client_of(cluster).run(patched, False)
 
 
 def test_a_run_that_kills_its_workers_is_a_fault_and_the_sweep_goes_on(

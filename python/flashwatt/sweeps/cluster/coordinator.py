@@ -28,7 +28,7 @@ from flashwatt import _core
 from flashwatt.sweeps.cluster import identity as identity_module
 from flashwatt.sweeps.cluster.identity import difference, identity
 from flashwatt.sweeps.cluster.inputs import Contents, receive, variables
-from flashwatt.sweeps.cluster.worker import RefusedError, Terms, run_batch
+from flashwatt.sweeps.cluster.worker import RefusedError, StoppedError, Terms, run_batch
 from flashwatt.sweeps.estimate import MB, RESOURCE, memory_bytes
 from flashwatt.sweeps.work import request
 
@@ -77,7 +77,7 @@ class Answers(NamedTuple):
 
     batch: Batch
     future: Future[Any]
-    found: list[tuple[bytes, float]] | KilledWorker | None
+    found: list[tuple[bytes, float]] | Exception | None
     """None if the worker died before it had given them away."""
 
 
@@ -85,8 +85,6 @@ class Hands(NamedTuple):
     """The cluster as it is now."""
 
     threads: int
-    names: dict[str, str]
-    """Of the workers, by their addresses."""
     megabytes: Sequence[int]
     """Of the workers that say how much memory they have for tasks."""
 
@@ -122,7 +120,9 @@ class Coordinator:
         self._flying: dict[Any, tuple[Batch, Future[Any]]] = {}
         self._events: SimpleQueue[Future[Any] | Answers | dict[str, Any]] = SimpleQueue()
         self._number = 0
-        self._hands = Hands(0, {}, [])
+        self._hands = Hands(0, [])
+        self._names: dict[str, str] = {}
+        """Of the workers, by their addresses, as they call themselves."""
         self._looked_s = 0.0
         self._helpers = ThreadPoolExecutor(8, "flashwatt-help")
         """Threads that move bytes, so that no worker that dies stops this one."""
@@ -141,6 +141,9 @@ class Coordinator:
         except KeyboardInterrupt:
             self._keep_finished()
             raise
+        except Exception:
+            self._check_scheduler()  # its end has many faces
+            raise
         finally:
             self._leave()
 
@@ -151,7 +154,7 @@ class Coordinator:
     def _check_workers(self) -> None:
         """Compare the package of every worker with this one. Workers that come later compare it themselves."""
         with by_value(identity_module):
-            found = self._client.run(identity)
+            found = self._client.run(identity, on_error="ignore")  # of one that has just died
         for theirs in found.values():
             if wrong := difference(theirs, self._ours):
                 raise _core.FlashwattError(wrong)
@@ -160,7 +163,8 @@ class Coordinator:
         """Let the workers stop what they run for this sweep."""
         self._helpers.shutdown(wait=False, cancel_futures=True)
         with suppress(Exception):  # the scheduler may be gone
-            self._client.cancel([future for _, future in self._flying.values()], force=True)
+            if self._flying:
+                self._client.cancel([future for _, future in self._flying.values()], force=True)
             self._client.unsubscribe_topic(self._name)
 
     def _keep_finished(self) -> None:
@@ -262,6 +266,7 @@ class Coordinator:
                 self._died(batch)
                 return
         batch.began_at.append(event["name"])
+        self._names[event["worker"]] = event["name"]
         self._work.at(event["name"], batch.tasks[0].id)
 
     def _ended(self, future: Future[Any]) -> None:
@@ -281,13 +286,13 @@ class Coordinator:
 
     def _fetch(self, batch: Batch, future: Future[Any], timeout_s: float = _FETCH_S) -> None:
         """Fetch the answers of a batch, in a thread: a worker that dies now would keep the others waiting."""
-        found: list[tuple[bytes, float]] | KilledWorker | None
+        found: list[tuple[bytes, float]] | Exception | None
         try:
             found = future.result(timeout=timeout_s)
-        except KilledWorker as error:
-            found = error
         except (TimeoutError, CancelledError, OSError):  # the worker died with the answers in its memory
             found = None
+        except Exception as error:
+            found = error
         self._events.put(Answers(batch, future, found))
 
     def _keep(self, answers: Answers) -> None:
@@ -299,7 +304,7 @@ class Coordinator:
             self._check_scheduler()
             self._client.cancel([future], force=True)
             self._again.append(batch)
-        elif isinstance(found, KilledWorker):
+        elif isinstance(found, Exception):
             self._failed(batch, found)
         else:
             future.release()
@@ -308,6 +313,9 @@ class Coordinator:
                 self._work.keep(task, line, worker, seconds)
 
     def _failed(self, batch: Batch, error: BaseException | None) -> None:
+        if isinstance(error, StoppedError):  # Dask has given the batch to another worker in the meantime
+            self._again.append(batch)
+            return
         if isinstance(error, RefusedError):
             raise _core.FlashwattError(str(error))
         if not isinstance(error, KilledWorker):
@@ -339,7 +347,9 @@ class Coordinator:
 
     def _send(self, event: dict[str, Any]) -> None:
         """Send a piece of a file to a worker that has asked for it."""
-        content = self._contents.piece(event["send"], event["offset"])
+        content = b""
+        with suppress(OSError):  # it has gone in the meantime: the worker finds that its content has changed
+            content = self._contents.piece(event["send"], event["offset"])
         with suppress(Exception):  # a worker that is gone by now needs none
             self._client.run(receive, event["send"], event["offset"], content, workers=[event["worker"]])
 
@@ -354,12 +364,11 @@ class Coordinator:
         except OSError:
             self._check_scheduler()
             return
-        names = {address: f"{one['host']}:{address.rpartition(':')[2]}" for address, one in found.items()}
         said = [int(one["resources"][RESOURCE]) for one in found.values() if RESOURCE in one["resources"]]
-        for gone in self._hands.names.keys() - names.keys():
-            self._work.gone(self._hands.names[gone])
+        for gone in self._names.keys() - found.keys():
+            self._work.gone(self._names.pop(gone))
         megabytes = said or self._expected.megabytes
-        self._hands = Hands(sum(one["nthreads"] for one in found.values()), names, megabytes)
+        self._hands = Hands(sum(one["nthreads"] for one in found.values()), megabytes)
         if megabytes:
             self._submit_smaller(max(megabytes))
 
