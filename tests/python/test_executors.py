@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing, contextmanager
 from importlib import util
 from pathlib import Path
@@ -60,6 +61,7 @@ requests = 2_000
 device.ways = [1, 2]
 gc.policy = ["greedy", "fifo"]
 """
+FEW: dict[str, Any] = {"workload": {"uniform": {"requests": 10}}}
 FILES = ("results.jsonl", "results.parquet")
 
 
@@ -381,22 +383,38 @@ def foreign() -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
-def test_ctrl_c_stops_runs_and_leaves_a_cluster_of_others(
-    foreign: tuple[Any, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = {"device": {"channels": 2}}
+LONG = """
+import os, signal, sys
+import flashwatt
+from flashwatt.sweeps import work
+work.longest_first = list  # the short one ends while the long one runs
+def end(done, total):
+    if done and sys.argv[3] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if done:
+        raise KeyboardInterrupt
+grid = {"workload.uniform.requests": [10, 100_000_000_000]}
+try:
+    flashwatt.sweep(grid, base={"device": {"channels": 2}}, out=sys.argv[1],
+                    executor=flashwatt.Dask(scheduler=sys.argv[2]), progress=end)
+except flashwatt.SweepInterruptedError as error:
+    print(error)
+"""
 
-    def interrupt(done: int, _total: int) -> None:
-        if done:
-            raise KeyboardInterrupt
 
-    monkeypatch.setattr(work, "longest_first", list)  # the short one ends while the long one runs
-    grid = {"workload.uniform.requests": [10, 100_000_000]}
+@pytest.mark.parametrize("how", ["interrupted", "killed"])
+def test_runs_that_nobody_waits_for_are_stopped(foreign: tuple[Any, str], tmp_path: Path, how: str) -> None:
+    """The long run would take a day; the cluster of others goes on, and its worker is free for the next sweep."""
+    process, said = started(LONG, str(tmp_path), foreign[1], how)
+    process.communicate()
+    assert said.startswith("interrupted: 1 of 2 tasks are finished and kept" if how == "interrupted" else "")
+    assert (tmp_path / "results.jsonl").read_bytes().count(b"\n") == 1
     with closing(flashwatt.Dask(scheduler=foreign[1])) as executor:
-        with pytest.raises(flashwatt.SweepInterruptedError, match="1 of 2 tasks are finished and kept") as found:
-            flashwatt.sweep(grid, base=base, out=tmp_path, executor=executor, progress=interrupt)
-        assert len(found.value.results) == 1
-        assert len(flashwatt.sweep({"device.ways": [2]}, base={}, executor=executor)) == 1, "the worker is free again"
+        ends_s = time.monotonic() + 60
+        while any(client_of(executor).run(lambda dask_worker: len(dask_worker.state.tasks)).values()):
+            assert time.monotonic() < ends_s, "the run goes on"
+            time.sleep(0.05)
+        assert len(flashwatt.sweep({"device.ways": [2]}, base=FEW, executor=executor)) == 1
 
 
 def test_a_killed_coordinator_and_a_killed_scheduler_lose_nothing(
