@@ -18,6 +18,7 @@ import time
 from contextlib import closing, contextmanager
 from importlib import util
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,6 +33,7 @@ from flashwatt.reproduce.plan import Terms
 from flashwatt.sweeps import follow, work, workers
 from flashwatt.sweeps.estimate import Pace, longest_first
 from flashwatt.sweeps.executor import GROUP, executor_named
+from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.study import Study
 from flashwatt.sweeps.work import Timer
 
@@ -442,6 +444,29 @@ def test_a_killed_coordinator_and_a_killed_scheduler_lose_nothing(
         flashwatt.sweep(study, out=tmp_path, executor=flashwatt.Dask(scheduler=address))
     flashwatt.sweep(study, out=tmp_path)
     assert_same(study, tmp_path)
+
+
+def test_only_the_task_that_ran_is_charged_with_a_death(study: Path) -> None:
+    """A scheduler of others gives tasks up that only waited where a worker died: they are submitted again."""
+    tasks = Study.read(study).tasks()[:2]
+    whole = work.Work(tasks, Journal(), pytest.fail)
+    one = coordinator.Coordinator(None, whole, coordinator.Limits(1, ""), coordinator.Expected())
+    died = distributed.KilledWorker("key", SimpleNamespace(address="tcp://node:1"), 0)
+    waiting = coordinator.Batch(tasks)
+    one._failed(waiting, died)
+    assert list(one._again) == [waiting]
+    assert (waiting.deaths, waiting.alone) == ([], False)
+    one._again.clear()
+    waiting.began_at.append("node:1")
+    one._failed(waiting, died)
+    assert [(batch.tasks, batch.alone, batch.deaths) for batch in one._again] == [([task], True, []) for task in tasks]
+    suspect = one._again[0]
+    for number in range(coordinator.DEATHS_MAX):
+        assert not whole.faults
+        suspect.began_at = [f"node:{number}"]
+        one._failed(suspect, died)
+    (fault,) = whole.faults.values()
+    assert "3 workers ended while they ran it alone, on node:0, node:1, node:2" in fault.why
 
 
 # ---------------------------------------------------------------- SLURM, and what is not installed
