@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from flashwatt.report.comparison import Comparison, compare
     from flashwatt.report.report import Report
     from flashwatt.runs import age, names, reprice, resolve, run
+    from flashwatt.sweeps.cluster.dask import Dask
+    from flashwatt.sweeps.executor import Executor
     from flashwatt.sweeps.pack import pack
     from flashwatt.sweeps.results import Results
     from flashwatt.sweeps.statistics import pareto
@@ -38,8 +40,10 @@ __all__ = [
     "Comparison",
     "Config",
     "Crash",
+    "Dask",
     "Done",
     "Drive",
+    "Executor",
     "FlashwattError",
     "Report",
     "Results",
@@ -72,8 +76,10 @@ _HOMES = {  # no module or folder has the name of a function: importing it would
     "Comparison": "report.comparison",
     "Config": "config.config",
     "Crash": "power_cuts",
+    "Dask": "sweeps.cluster.dask",
     "Done": "drive",
     "Drive": "drive",
+    "Executor": "sweeps.executor",
     "Report": "report.report",
     "Results": "sweeps.results",
     "Study": "sweeps.study",

@@ -85,14 +85,12 @@ def run(
     block layer (`[host]`) gives them to the drive; these two are traces in CSV, which `workload__trace__path` replays.
     Other files of that name are replaced with `force` only. A log that cannot be written makes the status "failed"; the
     figures stay valid. `check` keeps a second account of every page's content and stops at the first difference (slow).
-    `against` is a configuration that runs beside this one with the same draws; both end when the differences of the
-    figures of `run.measure.precision` are known (`Report.precision`).
-    `progress=True` shows a bar, below the cell of a notebook or on a terminal. It may also be a function, which is
-    called about ten times a second with the requests done, the requests in all (None if unknown), the simulated
-    nanoseconds, and what is being prepared (None during the simulation); if it returns `False`, the run stops there.
+    `against` is a configuration that runs beside this one with the same draws: both end when the differences of the
+    figures of `run.measure.precision` are known. `progress=True` shows a bar, below the cell of a notebook or on a
+    terminal; a function is called as `Progress` says, and ends the run if it returns `False`.
 
     Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
-    cannot be run; the message names the key, the value found, the values expected and the nearest valid name.
+    cannot be run, with the key, the value found and the values expected.
     """
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else path_of("op_log", op_log)

@@ -30,6 +30,7 @@ from flashwatt.calibration.identify import identified  # noqa: E402
 from flashwatt.calibration.space import Space  # noqa: E402
 from flashwatt.calibration.table import Table  # noqa: E402
 from flashwatt.sweeps.journal import Journal  # noqa: E402
+from flashwatt.sweeps.workers import Local, Threads  # noqa: E402
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -75,7 +76,7 @@ def written(directory: Path, text: str) -> Path:
 
 
 def bench_of(path: Path, preset: str = "x25m") -> Bench:
-    return Bench(Table.read(path), preset, Journal(), 1)
+    return Bench(Table.read(path), preset, Journal(), Threads(1))
 
 
 # ---------------------------------------------------------------- what it finds
@@ -97,6 +98,19 @@ def test_without_noise_they_are_found_to_their_last_digits(tmp_path: Path) -> No
     found = fw.calibrate("x25m", written(tmp_path, table(noise=0.0)), starts=1)
     assert found.values == pytest.approx(TRUTH, rel=2e-4)
     assert found.rms_noises < 0.01
+
+
+def test_an_executor_runs_what_threads_run(tmp_path: Path) -> None:
+    lines = []
+    for executor in (Threads(2), Local(2)):
+        whole = bench_of(written(tmp_path, table(noise=0.0)))
+        whole.executor = executor
+        whole.begin()
+        lines.append({name: whole.journal.line(name) for name in whole.journal.ids})
+    assert lines[0] == lines[1]
+    assert lines[0]
+    with pytest.raises(FlashwattError, match="executor: unknown name; found `desk`"):
+        fw.calibrate("x25m", written(tmp_path, table(noise=0.0)), executor="desk")
 
 
 def test_parameters_that_cannot_be_told_apart_are_named(tmp_path: Path, flashwatt: Cli) -> None:

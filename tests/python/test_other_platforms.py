@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 WITHOUT_UNIX = """
 import os, pkgutil, signal, sys
 import altair, click, platformdirs, polars, rich, scipy.optimize, subprocess, tempfile, vl_convert  # they may use Unix
+import dask_jobqueue, distributed, distributed.deploy, dask_jobqueue.slurm  # likewise
 for module in ("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"):
     sys.modules[module] = None  # importing it is an error
 for name in ("SIGALRM", "SIGHUP", "SIGPIPE", "SIGTSTP", "SIGUSR1", "SIGWINCH"):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from flashwatt.base.units import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.progress import ProgressColumn, Task
 
     Update: TypeAlias = Callable[[int, int | None, int, str | None], None]
@@ -47,14 +47,17 @@ class Lines:
 
     EVERY_S = 60.0
 
-    def __init__(self) -> None:
-        """Begin before the work. The first line comes after a minute."""
-        self._said_s = monotonic()
+    def __init__(self, *, at_once: bool = False) -> None:
+        """Begin before the work. The first line comes after a minute, or at once."""
+        self._said_s = monotonic() - (self.EVERY_S if at_once else 0)
         self._doing: str | None = None
         self._begin = 0.0, 0
 
-    def look(self, doing: str, done: int, total: int | None, counted: str) -> None:
-        """Take how far the work is. Another `doing` is another part of the work, with a speed of its own."""
+    def look(self, doing: str, done: int, total: int | None, counted: str, workers: Sequence[str] = ()) -> None:
+        """Take how far the work is, and what its workers do.
+
+        Another `doing` is another part of the work, with a speed of its own.
+        """
         now_s = monotonic()
         if doing != self._doing:
             self._doing, self._begin = doing, (now_s, done)
@@ -62,7 +65,8 @@ class Lines:
             return
         self._said_s = now_s
         of = f" of {total:,}" if total else ""
-        _Quiet(sys.stderr).write(f"flashwatt: {doing}: {done:,}{of} {counted}{self._left(now_s, done, total)}\n")
+        by = f"; {', '.join(workers)}" if workers else ""
+        _Quiet(sys.stderr).write(f"flashwatt: {doing}: {done:,}{of} {counted}{self._left(now_s, done, total)}{by}\n")
 
     def _left(self, now_s: float, done: int, total: int | None) -> str:
         begin_s, first = self._begin
@@ -123,24 +127,70 @@ def counted_in(preparing: str | None) -> str | None:
     return ("cuts" if preparing == CUTTING else "requests") if preparing else None
 
 
+@runtime_checkable
+class ShowsWorkers(Protocol):
+    """Progress that also shows what each worker does."""
+
+    def workers(self, lines: Callable[[], Sequence[str]]) -> None:
+        """Take a function that writes a line for each worker."""
+
+
+class Runs:
+    """Progress over many runs: called with the number of finished ones and of all."""
+
+    def __init__(self, show: Callable[[int, int, Sequence[str]], object]) -> None:
+        """Take a function that also gets a line for each worker."""
+        self._show = show
+        self._last: tuple[int, int] | None = None
+        self._workers: Callable[[], Sequence[str]] = tuple
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take how far the work is."""
+        self._last = done, total
+        self._show(done, total, self._workers())
+
+    def workers(self, lines: Callable[[], Sequence[str]]) -> None:
+        """Take a function that writes a line for each worker."""
+        self._workers = lines
+        if self._last:
+            self._show(*self._last, lines())
+
+
 @contextmanager
-def runs_bar(doing: str, *, counted: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show the number of finished runs, or their share; without a terminal a line a minute."""
+def runs_bar(doing: str, *, counted: bool, at_once: bool = False) -> Iterator[Runs]:
+    """Show the number of finished runs, or their share, and what each worker does; elsewhere a line a minute.
+
+    With `at_once` the first line does not wait for the end of a minute.
+    """
     if not sys.stderr.isatty():
-        lines = Lines()
+        lines = Lines(at_once=at_once)
         if counted:
-            yield lambda done, total: lines.look(doing.lower(), done, total, "runs")
+            yield Runs(lambda done, total, workers: lines.look(doing.lower(), done, total, "runs", workers))
         else:
-            yield lambda done, total: lines.look(doing.lower(), round(100 * done / max(total, 1)), 100, "%")
+            yield Runs(lambda done, total, _: lines.look(doing.lower(), round(100 * done / max(total, 1)), 100, "%"))
         return
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.text import Text
 
-    done = (MofNCompleteColumn(), TextColumn("runs")) if counted else (TaskProgressColumn(),)
-    columns = (TextColumn(doing), BarColumn(), *done, left())
-    with Progress(*columns, console=_console(), transient=True) as progress:
+    rows: Sequence[str] = ()
+
+    class WithWorkers(Progress):
+        def get_renderables(self) -> Iterable[RenderableType]:
+            yield from super().get_renderables()
+            yield from (Text(f"  {row}", "dim", no_wrap=True) for row in rows)
+
+    done_of = (MofNCompleteColumn(), TextColumn("runs")) if counted else (TaskProgressColumn(),)
+    columns = (TextColumn(doing), BarColumn(), *done_of, left())
+    with WithWorkers(*columns, console=_console(), transient=True) as progress:
         task = progress.add_task("", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+        def update(done: int, total: int, workers: Sequence[str]) -> None:
+            nonlocal rows
+            rows = workers
+            progress.update(task, completed=done, total=total)
+
+        yield Runs(update)
 
 
 @contextmanager

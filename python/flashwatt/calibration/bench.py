@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,18 +23,18 @@ from flashwatt.config.config import Config
 from flashwatt.config.reference import keys
 from flashwatt.config.spelling import as_written
 from flashwatt.report.metrics import listed, listed_parts
-from flashwatt.runs import simulate
 from flashwatt.sweeps.task import Hashes, defined
+from flashwatt.sweeps.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
-    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from flashwatt.base.files import Json
     from flashwatt.calibration.space import Values
     from flashwatt.calibration.table import Figure, Parameter, Table
+    from flashwatt.sweeps.executor import Executor
     from flashwatt.sweeps.journal import Journal
     from flashwatt.sweeps.task import Task
 
@@ -68,9 +66,9 @@ class _Row:
 class Bench:
     """Gives the figures of all rows at values of the parameters."""
 
-    def __init__(self, table: Table, preset: str, journal: Journal, workers: int) -> None:
-        """Prepare the rows; `workers` of them run at a time."""
-        self.table, self.preset, self.journal, self.workers = table, preset, journal, workers
+    def __init__(self, table: Table, preset: str, journal: Journal, executor: Executor) -> None:
+        """Prepare the rows; the executor runs them."""
+        self.table, self.preset, self.journal, self.executor = table, preset, journal, executor
         self.told: Callable[[int], object] = lambda _runs: None
         """Hears the number of runs after each of them."""
         self.rows = self._rows()
@@ -248,32 +246,22 @@ class Bench:
         return task
 
     def _run(self, tasks: Sequence[Task]) -> None:
-        """Simulate the runs that the journal has not, on several threads: the engine runs without Python's lock."""
+        """Simulate the runs that the journal has not. One that failed is remembered until the end of the command."""
         every = {task.id: task for task in tasks if task.id not in self._failed}
         missing = {name: task for name, task in every.items() if name not in self.journal}
         self.found += sum(name not in missing and name not in self._counted for name in every)
         self._counted |= set(every)
         if not missing:
             return
-        stop = threading.Event()
-        pool = ThreadPoolExecutor(self.workers, "flashwatt-run")
-        try:
-            futures = {pool.submit(_line, task, stop): task for task in missing.values()}
-            for future in as_completed(futures):
-                self._keep(futures[future], future)
-                self.told(self.simulated + self.found)
-        finally:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
+        work = Work(missing.values(), self.journal, self._kept)
+        self.executor.run(work)
+        for task, fault in work.faults.items():
+            self._failed[task] = fault.why.splitlines()[0]
+            self.failures[self._failed[task]] += 1
 
-    def _keep(self, task: Task, future: Future[bytes]) -> None:
-        """Put a run into the journal; one that failed is remembered until the end of the command."""
-        try:
-            self.journal.add(task.id, future.result())
-            self.simulated += 1
-        except _core.FlashwattError as error:
-            self._failed[task.id] = str(error).splitlines()[0]
-            self.failures[self._failed[task.id]] += 1
+    def _kept(self, _task: Task) -> None:
+        self.simulated += 1
+        self.told(self.simulated + self.found)
 
     def _report(self, task: Task) -> Json | None:
         """Give the report of a run; None if it failed or did not complete."""
@@ -341,23 +329,6 @@ def _config(table: Table, preset: str, overrides: dict[str, Any]) -> Config:
 
 def _written(config: Config) -> dict[str, Any]:
     return as_written(json.loads(_core.resolve(config.text, config.name, list(config.sets))))
-
-
-def _line(task: Task, stop: threading.Event) -> bytes:
-    """Simulate, and give the line of the journal, which depends on no clock. A run that is stopped gives none."""
-
-    def wanted(_done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
-        return not stop.is_set()
-
-    try:
-        report = simulate(task.config, progress=wanted)
-    except _core.RunInterruptedError:
-        raise KeyboardInterrupt from None
-    if report["status"] == "interrupted":
-        raise KeyboardInterrupt
-    report.pop("engine", None)
-    content = {"id": task.id, "point": task.point, "seed": task.seed, "report": report}
-    return json.dumps(content, ensure_ascii=False).encode() + b"\n"
 
 
 def _values(report: Json, row: _Row) -> NDArray[np.float64]:

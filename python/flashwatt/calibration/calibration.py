@@ -22,8 +22,9 @@ from flashwatt.calibration.space import Space
 from flashwatt.calibration.table import Table
 from flashwatt.calibration.written import held_of, text_of
 from flashwatt.config.reference import presets
+from flashwatt.sweeps.executor import opened
 from flashwatt.sweeps.journal import Journal
-from flashwatt.sweeps.workers import processors
+from flashwatt.sweeps.workers import Threads, processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from flashwatt.calibration.fit import End
+    from flashwatt.sweeps.executor import Executor
 
     Told: TypeAlias = Callable[[str, int], object]
     """Called after every run: what is being done, and the number of runs so far."""
@@ -59,6 +61,7 @@ def calibrate(
     starts: int = 8,
     seed: int = 1,
     workers: int | None = None,
+    executor: Executor | str | None = None,
     out: str | PathLike[str] | None = None,
     progress: Callable[[str, int], object] | None = None,
     force: bool = False,
@@ -69,7 +72,8 @@ def calibrate(
     this number of the other rows is held out in turn, too, and predicted by a fit to the rest (`Calibration.choices`).
     `starts` is the number of searches: the first begins at the preset's values, the others spread over the ranges, as
     `seed` chooses them. `workers` is the number of runs at a time, one for each processor unless given; the result is
-    the same with any number. `progress` is called after every run with what is being done, and the number of runs.
+    the same with any number. `executor` says where runs are made, as for `sweep`; unless given, in threads of this
+    process. `progress` is called after every run with what is being done, and the number of runs.
 
     With a directory `out`, `out/results.jsonl` keeps every run as it ends, and a calibration that finds a run there
     does not simulate it again. `out/calibrated.toml` is the calibrated preset, `out/calibration.json` the report.
@@ -92,8 +96,12 @@ def calibrate(
     for name, kind in FILES.items():
         if directory:
             check(directory / name, kind, force=force)
-    with locked(directory), closing(Journal(directory / "results.jsonl" if directory else None)) as journal:
-        bench = Bench(read, preset, journal, size)
+    with (
+        locked(directory),
+        closing(Journal(directory / "results.jsonl" if directory else None)) as journal,
+        opened(executor or Threads(size), size) as where,
+    ):
+        bench = Bench(read, preset, journal, where)
         work = _Work(bench, starts=starts, seed=seed, told=progress or (lambda _doing, _runs: None))
         try:
             found_ = work.whole(hold_out)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashwatt.cli import completion
+from flashwatt.cli.executing import executor_of, executor_options
 from flashwatt.cli.options import blamed, workers_option
 from flashwatt.cli.terminal import DIRECTORY, FILE, INTERRUPTED, complain, fail, force, note, printed
 from flashwatt.cli.terminal import as_json as _json
@@ -48,6 +49,7 @@ _FAILURES_SHOWN = 3
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Chooses these places."
 )
 @workers_option
+@executor_options
 @_json
 @force
 def calibrate(preset: str, table: Path, out: Path | None, as_json: bool, force: bool, **options: Any) -> None:
@@ -64,11 +66,12 @@ def calibrate(preset: str, table: Path, out: Path | None, as_json: bool, force: 
     from flashwatt.calibration.calibration import FILES, CalibrationInterruptedError
     from flashwatt.calibration.calibration import calibrate as fit
 
+    executor = executor_of(options, options["workers"])
     _check_preset(preset)
     named = {one: f"--{one.replace('_', '-')}" for one in ("hold_out", "starts", "seed", "workers")}
     try:
         with counting_bar("Calibrating") as show, blamed(named):
-            found = fit(preset, table, out=out, progress=show, force=force, **options)
+            found = fit(preset, table, out=out, progress=show, force=force, executor=executor, **options)
     except CalibrationInterruptedError as interrupted:
         if interrupted.calibration and not out:
             _complain_of_values(interrupted.calibration)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashwatt.cli import completion
+from flashwatt.cli.executing import Where, executor_of, executor_options
 from flashwatt.cli.options import Quantity, overriding, workers_option
 from flashwatt.cli.terminal import DIRECTORY, FAILED, INTERRUPTED, as_json, fail, force, note, say
 
@@ -48,6 +49,7 @@ _LONG_S = 20
 @click.option("--experiments", type=DIRECTORY, metavar="DIR", help="Experiments of your own, laid out like ours.")
 @click.option("--out", type=DIRECTORY, default="reproduction", show_default=True, help="Keep runs and pages there.")
 @workers_option
+@executor_options
 @as_json
 @force
 def reproduce(
@@ -67,6 +69,7 @@ def reproduce(
     workers: int | None,
     as_json: bool,
     force: bool,
+    **options: Any,
 ) -> None:
     """Rerun published experiments, and lay the published figures beside the simulated ones.
 
@@ -80,6 +83,7 @@ def reproduce(
     from flashwatt.reproduce.plan import SEEDS, Terms
     from flashwatt.reproduce.show import show_verdicts
 
+    where = Where(workers, executor_of(options, workers))
     if [bool(ids), paper is not None, everything].count(True) != 1:
         raise click.UsageError("name experiments, or a --paper, or --all; `flashwatt list experiments` names them")
     if full and requests:
@@ -90,7 +94,7 @@ def reproduce(
             raise click.UsageError(
                 "--sensitivity takes no --full, --requests, --seeds, --set, --trace, --skip-bad and --json"
             )
-        _run_grids(chosen, out, workers, force=force)
+        _run_grids(chosen, out, where, force=force)
         return
     terms = Terms(_named(traces, skip_bad=skip_bad), skip_bad, full, requests, sets, seeds=seeds)
     seconds = sum(one.cpu_s or 0 for one in chosen) * terms.replicates / SEEDS
@@ -98,7 +102,7 @@ def reproduce(
         note(f"the runs take {about(seconds)} of processor time, less if {out} has some of them already")
     try:
         with runs_bar("Reproducing", counted=False) as progress:
-            found = rerun(chosen, out, terms=terms, workers=workers, progress=progress, force=force)
+            found = rerun(chosen, out, terms=terms, **where._asdict(), progress=progress, force=force)
     except KeyboardInterrupt:
         fail(f"interrupted: the finished runs are kept in {out}; the same command continues from there", INTERRUPTED)
     if as_json:
@@ -120,13 +124,13 @@ def _end(files: list[Path], fault: str) -> None:
         sys.exit(FAILED)
 
 
-def _run_grids(chosen: Sequence[Experiment], out: Path, workers: int | None, *, force: bool) -> None:
+def _run_grids(chosen: Sequence[Experiment], out: Path, where: Where, *, force: bool) -> None:
     from flashwatt.base.progress import runs_bar
     from flashwatt.reproduce.grid import run_grids
 
     try:
         with runs_bar("Grids", counted=False) as progress:
-            files, fault = run_grids(chosen, out, workers=workers, progress=progress, force=force)
+            files, fault = run_grids(chosen, out, **where._asdict(), progress=progress, force=force)
     except KeyboardInterrupt:
         fail(f"interrupted: the finished runs are kept in {out}; the same command continues from there", INTERRUPTED)
     _end(files, fault)

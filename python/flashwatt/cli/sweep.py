@@ -14,6 +14,7 @@ from flashwatt.base.files import report_file
 from flashwatt.base.outputs import check, clear, save
 from flashwatt.cli import completion
 from flashwatt.cli.beside import compare_results
+from flashwatt.cli.executing import Where, executor_of, executor_options
 from flashwatt.cli.formats import formatted, label_option, names
 from flashwatt.cli.options import Finite, blamed, start_states_option, workers_option
 from flashwatt.cli.room import FRAMES_BYTES, left_over
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from flashwatt import _core
     from flashwatt.base.labels import Labels
+    from flashwatt.base.progress import Runs
     from flashwatt.report.comparison import Comparison
     from flashwatt.report.report import Report
     from flashwatt.sweeps.results import Results
@@ -57,15 +59,15 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 
 
 @click.command()
-@click.argument("study", type=FILE, metavar="STUDY.toml")
+@click.argument("study", type=FILE, metavar="STUDY.toml", required=False)
 @click.option(
     "--out",
     type=DIRECTORY,
     metavar="DIR",
-    required=True,
     help="Keep the results there; continue from those already there.",
 )
 @workers_option
+@executor_options
 @click.option(
     "--metrics",
     multiple=True,
@@ -101,8 +103,11 @@ _MANY = 2000  # from here on, checking takes long enough to be wondered at
 @click.option("--merge", is_flag=True, help="Run nothing: take the results of the shards in DIR together.")
 @start_states_option
 @click.option("--missing", is_flag=True, help="Run nothing: print the runs without a result, their ids first.")
+@click.option(
+    "--follow", type=DIRECTORY, metavar="DIR", help="Run nothing: show the progress of the sweep that writes into DIR."
+)
 @force
-def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool, **options: Any) -> None:
+def sweep(study: Path | None, out: Path | None, workers: int | None, format_: str, force: bool, **options: Any) -> None:
     """Run every combination of the grid in STUDY.toml, with every seed.
 
     STUDY.toml holds `base` (a configuration beside it, or a table), `[grid]` with a list of values for each key,
@@ -112,17 +117,53 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     Several machines that see DIR run a part of the study each, with --shard, and --merge makes of them what one machine
     would have written.
     """
+    if directory := options.pop("follow"):
+        _follow(directory, [study, out, workers, *options.values()])
+        return
+    where = Where(workers, executor_of(options, workers))
+    if study is None or out is None:
+        context = click.get_current_context()
+        missing = "study" if study is None else "out"
+        raise click.MissingParameter(ctx=context, param=next(p for p in context.command.params if p.name == missing))
     if not left_over(FRAMES_BYTES):
         fail(f"a sweep needs {FRAMES_BYTES // 10**6} MB of address space; found less (`ulimit -v`)")
     from flashwatt.sweeps.study import Study
 
-    if _is_about_a_part({**options, "format": format_ != "table"}, workers):
+    if _is_about_a_part({**options, "format": format_ != "table"}, where):
         of_part = {name: options[name] for name in ("shard", "start_states")}
-        _of_a_part(Study.read(study), out, workers, only_missing=options["missing"], **of_part)
-        return
+        _of_a_part(Study.read(study), out, where, only_missing=options["missing"], **of_part)
+    else:
+        _of_the_whole(Study.read(study), out, where, {**options, "format": format_}, force=force)
+
+
+def _follow(directory: Path, others: list[Any]) -> None:
+    """Show the progress of a sweep that runs elsewhere, until it ends."""
+    if any(others):
+        raise click.UsageError("--follow: runs nothing, and shows the sweep that runs; expected no other option")
+    from functools import partial
+
+    from flashwatt.base.progress import runs_bar
+    from flashwatt.sweeps.follow import follow
+    from flashwatt.sweeps.shards import finished
+
+    lost: list[str] = []
+    try:
+        with runs_bar("Sweeping", counted=True, at_once=True) as show:
+            for seen in follow(directory, lost.append):
+                show.workers(partial(tuple, seen.workers))
+                show(seen.done, seen.total)
+    except KeyboardInterrupt:
+        fail("no longer followed; the sweep goes on", INTERRUPTED)
+    if lost:
+        fail("\n".join(lost), FAILED)
+    note(f"the sweep has ended; {directory} has {len(finished(directory)):,} results")
+
+
+def _of_the_whole(whole: Study, out: Path, where: Where, options: dict[str, Any], *, force: bool) -> None:
+    """Run a study, print its results, and draw them."""
+    format_ = options["format"]
     for name, kind in (("results.parquet", marks.TABLE), ("tradeoff.html", marks.PAGE)):
         check(out / name, kind, force=force)
-    whole = Study.read(study)
     _check_names(whole, options)
     labels = _labels(whole, options["labels"])
     if not whole.has_base:
@@ -131,7 +172,7 @@ def sweep(study: Path, out: Path, workers: int | None, format_: str, force: bool
     for text in whole.suspicions():
         note(f"warning: {text}")
     of_runs = {name: options[name] for name in ("merge", "start_states")}
-    results, fault = swept(whole, out, workers, force, **of_runs)
+    results, fault = swept(whole, out, where, force, **of_runs)
     kept = [out / "results.jsonl", out / "results.parquet"]
     try:
         with printed() as faults, blamed({"metrics": "--metrics"}):
@@ -155,13 +196,14 @@ _OF_ALL_RUNS = ("metrics", "baseline", "per_run", "labels", "x", "y", "color", "
 """Options that print or draw a whole study."""
 
 
-def _is_about_a_part(options: dict[str, Any], workers: int | None) -> bool:
+def _is_about_a_part(options: dict[str, Any], where: Where) -> bool:
     """Whether the options ask for a part of the study. Refuses those that do not go together."""
     given = [f"--{name}" for name in _OF_A_PART if options[name]]
     if options["merge"] and len(given) > 1:
         raise click.UsageError(f"{' and '.join(given)}: --merge takes all that is there; expected one of them")
-    if workers and (options["merge"] or options["missing"]):
-        raise click.UsageError(f"--workers: {given[-1]} runs nothing; expected no such option")
+    if any(where) and (options["merge"] or options["missing"]):
+        option = "--workers" if where.workers else "--executor"
+        raise click.UsageError(f"{option}: {given[-1]} runs nothing; expected no such option")
     whole = next((name for name in _OF_ALL_RUNS if options[name]), None)
     if whole and (options["shard"] or options["missing"]):
         named = "label" if whole == "labels" else whole.replace("_", "-")
@@ -171,13 +213,13 @@ def _is_about_a_part(options: dict[str, Any], workers: int | None) -> bool:
 
 
 def _of_a_part(
-    study: Study, out: Path, workers: int | None, *, shard: Shard | None, only_missing: bool, start_states: int
+    study: Study, out: Path, where: Where, *, shard: Shard | None, only_missing: bool, start_states: int
 ) -> None:
     """Print what is missing, or run a shard and say where its results are."""
     if only_missing or shard is None:
         _print_missing(study, out, shard)
         return
-    results, fault = swept(study, out, workers, force=False, shard=shard, start_states=start_states)
+    results, fault = swept(study, out, where, force=False, shard=shard, start_states=start_states)
     if fault:
         raise fault
     runs = len(results) or len(shard.part(study.tasks()))
@@ -260,10 +302,24 @@ def _labels(study: Study, given: dict[str, str]) -> Labels:
     return study.labels.over(of_options)
 
 
+class _Noted:
+    """Progress that first says how many runs were there already."""
+
+    def __init__(self, show: Runs, place: Path | None) -> None:
+        self.workers = show.workers
+        self._show, self._place = show, place
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._place and done:
+            note(f"{done} of {total} runs found in {self._place}")
+        self._place = None
+        self._show(done, total)
+
+
 def swept(
     study: Study,
     out: Path | None,
-    workers: int | None,
+    where: Where,
     force: bool,
     doing: str = "Sweeping",
     *,
@@ -279,18 +335,11 @@ def swept(
 
     if study.size >= _MANY:
         note(f"checking {study.size:,} runs before the first one starts ...")
-    found: list[tuple[int, int]] = []
     try:
         with runs_bar(doing, counted=True) as show:
-
-            def progress(done: int, total: int) -> None:
-                if out and not found and done:
-                    note(f"{done} of {total} runs found in {out if shard else out / 'results.jsonl'}")
-                found.append((done, total))
-                show(done, total)
-
-            bounds |= {"shard": shard, "merge": merge}
-            results = run(study, workers=workers, out=out, progress=progress, force=force, **bounds)
+            place = out if out is None or shard else out / "results.jsonl"
+            options = {**where._asdict(), "force": force, "shard": shard, "merge": merge, **bounds}
+            results = run(study, out=out, progress=_Noted(show, place), **options)
         for text in doubts(out) if out and not shard else ():
             note(f"warning: {text}")
     except SweepInterruptedError as interrupted:

@@ -9,6 +9,7 @@ import click
 
 from flashwatt.base import marks
 from flashwatt.base.outputs import check
+from flashwatt.cli.executing import Where, executor_of, executor_options
 from flashwatt.cli.options import Finite, Quantity, blamed, drive_of, overriding, preset_option, workers_option
 from flashwatt.cli.terminal import DIRECTORY, FILE, force, note, printed
 from flashwatt.cli.terminal import as_json as _json
@@ -76,6 +77,7 @@ def tune() -> None:
 )
 @overriding("Override any key of CONFIG.toml: device.channels=4.")
 @workers_option
+@executor_options
 @click.option("--out", type=DIRECTORY, metavar="DIR", help="Keep the runs there; continue from those already there.")
 @_json
 @force
@@ -93,6 +95,7 @@ def pardispatcher(
     from flashwatt.cli.sweep import swept
     from flashwatt.sweeps.tuning import MicroTest, Tuned
 
+    where = Where(options["workers"], executor_of(options, options["workers"]))
     if config is None and preset is None:
         raise click.UsageError("no drive; expected a configuration (CONFIG.toml) or --preset NAME")
     named = {"device.preset": "--preset"} if preset else {}
@@ -106,7 +109,7 @@ def pardispatcher(
     if out:
         check(out / "results.parquet", marks.TABLE, force=options["force"])
     note(f"{study.size} runs of {test.requests:,} requests")
-    results, fault = swept(study, out, options["workers"], options["force"], "Testing")
+    results, fault = swept(study, out, where, options["force"], "Testing")
     tuned = Tuned.of(results, options["within"] / 100)
     with printed() as faults:
         _show(test, tuned, as_json)

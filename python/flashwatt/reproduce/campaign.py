@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.plan import Plan, Terms
     from flashwatt.reproduce.runner import Progress
     from flashwatt.reproduce.verdict import Row
+    from flashwatt.sweeps.executor import Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,15 @@ def reproduce(
     *,
     terms: Terms | None = None,
     workers: int | None = None,
+    executor: Executor | str | None = None,
     progress: Progress | None = None,
     force: bool = False,
 ) -> Reproduction:
     """Run experiments, judge them, and write `verdicts.json` and a page for each paper into the directory `out`.
 
     Each run is kept in `out/results.jsonl` as it ends, and one that is there is not made again. A run that fails
-    leaves the criteria that need it without evidence, and the others as they are. Files of those names that no
+    leaves the criteria that need it without evidence, and the others as they are. `executor` says where the runs are
+    made, as for `sweep`. Files of those names that no
     reproduction wrote are replaced with `force` only, a results.jsonl never.
 
     Raises `FlashwattError` before the first run for a fault of an experiment, or a file that must not be replaced.
@@ -75,7 +78,7 @@ def reproduce(
     for path, kind in _files(experiments, directory):
         check(path, kind, force=force)
     with locked(directory), closing(Journal(directory / "results.jsonl")) as journal:
-        faults = [run_missing(work, journal, workers or processors(), progress or silent)]
+        faults = [run_missing(work, journal, progress or silent, executor, workers or processors())]
         findings = [_finding(one, work, journal) for one in experiments]
         rows = [row for finding in findings for row in finding.rows]
         files: list[Path] = []

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from flashwatt.reproduce.catalogue import Experiment, RunSet
     from flashwatt.reproduce.plan import Labels
     from flashwatt.reproduce.runner import Progress
+    from flashwatt.sweeps.executor import Executor
     from flashwatt.sweeps.task import Task
 
 
@@ -86,6 +87,7 @@ def run_grids(
     out: str | PathLike[str],
     *,
     workers: int | None = None,
+    executor: Executor | str | None = None,
     progress: Progress | None = None,
     force: bool = False,
 ) -> tuple[list[Path], str]:
@@ -103,7 +105,7 @@ def run_grids(
         check(grid_path(one, directory), marks.GRID, force=force)
     files = []
     with locked(directory), closing(Journal(directory / "grids.jsonl")) as journal:
-        fault = run_missing(work, journal, workers or processors(), progress or silent)
+        fault = run_missing(work, journal, progress or silent, executor, workers or processors())
         journal.finish(work.ids())
         for one in chosen:
             runs = next(runs for runs in one.sets if runs.grid)

@@ -92,7 +92,8 @@ class Journal:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with suppress(OSError):  # of a line that could not be written, which `add` has said
+            self._file.close()
 
     def _index(self) -> None:
         self._file.seek(0)

@@ -24,7 +24,8 @@ from flashwatt.config.config import Config, parse_toml
 from flashwatt.report.knee import knee_of
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.task import Hashes, Kept, defined
-from flashwatt.sweeps.workers import run_tasks
+from flashwatt.sweeps.work import Work
+from flashwatt.sweeps.workers import Local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -177,7 +178,9 @@ class _Runner:
         total = len(self.figures) + len({task.id for task in tasks.values()})
         with closing(Journal()) as journal:
             by_id = {task.id: task for task in tasks.values()}
-            run_tasks(list(by_id.values()), journal, self._workers, lambda _: self._progress(next(self._done), total))
+            work = Work(by_id.values(), journal, lambda _: self._progress(next(self._done), total))
+            Local(self._workers).run(work)
+            work.check()
             for point, task in tasks.items():
                 report = json.loads(journal.line(task.id))["report"]
                 if report["status"] != "complete":

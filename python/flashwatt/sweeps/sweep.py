@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashwatt import _core
 from flashwatt.base import marks
@@ -16,15 +16,18 @@ from flashwatt.base.asked import sweep_progress
 from flashwatt.base.frames import write
 from flashwatt.base.outputs import check, locked
 from flashwatt.base.outputs import directory as made
-from flashwatt.base.progress import silent
+from flashwatt.base.progress import ShowsWorkers, silent
 from flashwatt.base.reads import reading
 from flashwatt.base.scripts import blaming
 from flashwatt.sweeps import shards
+from flashwatt.sweeps.executor import opened
+from flashwatt.sweeps.follow import Published
 from flashwatt.sweeps.journal import Journal
 from flashwatt.sweeps.results import Results
 from flashwatt.sweeps.start_states import BYTES_MAX, shared
 from flashwatt.sweeps.study import Study
-from flashwatt.sweeps.workers import processors, run_tasks
+from flashwatt.sweeps.work import Work, rows
+from flashwatt.sweeps.workers import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from flashwatt.config.config import Source
+    from flashwatt.sweeps.executor import Executor
     from flashwatt.sweeps.task import Task
+    from flashwatt.sweeps.work import Hand
 
     SweepProgress: TypeAlias = Callable[[int, int], object]
     """Called at the start and after every task: tasks finished, tasks in all."""
@@ -64,6 +69,7 @@ def sweep(
     base: Source = MappingProxyType({}),
     seeds: int | Sequence[int] = 1,
     workers: int | None = None,
+    executor: Executor | str | None = None,
     out: str | PathLike[str] | None = None,
     series: bool | int = False,
     latency: bool = False,
@@ -80,12 +86,12 @@ def sweep(
     the points of each of them. It may also be a `Study`, or the path of a STUDY.toml; these bring their own base,
     seeds, series and latency. `seeds` is a number of replicates, counted from the configuration's own seed, or a list
     of seeds. `workers` is a number of processes, one for each processor unless given; the results are the same with any
-    number. `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies, which
-    `Results.quantiles` needs. With `baseline`, values of keys of the grid, each other point runs in step with the point
-    that has these values, until the differences of the figures of `run.measure.precision` are known.
-
-    `progress=True` shows a bar: below the cell of a notebook, or on a terminal. It may also be a function, which is
-    called with the number of runs finished and of all, at the start and after each run.
+    number. `executor` says where tasks run: "local", in processes of this machine, unless given; "dask"; the name of
+    one that another package brings; or an object, as `flashwatt.Dask(scheduler="tcp://…")`, which the caller closes.
+    `series` keeps power over time, as for `run`; `latency` keeps the histogram of latencies for `Results.quantiles`.
+    With `baseline`, values of keys of the grid, each other point runs in step with the point that has these values,
+    until the differences of the figures of `run.measure.precision` are known. `progress=True` shows a bar, below the
+    cell of a notebook or on a terminal; a function is called with the number of runs finished and of all.
 
     With a directory `out` each task is kept in `out/results.jsonl` as it finishes, and a sweep that finds some of its
     tasks there does not run them again. When all are finished, that file has the order of the grid, and
@@ -96,35 +102,33 @@ def sweep(
     Several machines that see the directory run a shard each. A sweep of the whole study takes what shards there have
     finished, and runs what is missing; with `merge=True` it runs nothing.
 
-    A start state that several runs share, and that writes lead to, is laid down once. The user's cache directory keeps
-    at most `start_states` bytes of them; 0 keeps none. The results are the same.
+    The user's cache directory keeps at most `start_states` bytes of start states that several runs share.
 
     Raises `FlashwattError` before the first run for a fault anywhere in the grid or a file that must not be replaced,
-    `SweepInterruptedError` after Ctrl-C, and `SweepNotSavedError` if the results cannot be written at the end. With
-    `merge` it raises `FlashwattError` if tasks are missing; what is there is kept in `out/results.jsonl`.
+    `SweepInterruptedError` after Ctrl-C, `SweepNotSavedError` if the results cannot be written at the end, and with
+    `merge` a `FlashwattError` if tasks are missing.
     """
     study = _study(grid, base=base, seeds=seeds, series=series, latency=latency, baseline=baseline)
-    size = next(n for n in (workers, study.workers, processors()) if n is not None)
-    if size < 1:
-        raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
+    size = _processes(workers, study)
     tasks = shared(study.tasks(), 0 if merge else start_states)
     if not isinstance(grid, Study):  # the command line, which has one, says it itself
         for text in study.suspicions():
             warnings.warn(text, stacklevel=4)
     part = _part(shard, out, merge=merge)
     directory = None if out is None else made(out)
+    where = _Where(executor, size, directory, str(part or ""))
     if directory is None:
         with closing(Journal()) as journal:
-            return _all_run(tasks, journal, size, progress)
+            return _all_run(tasks, journal, where, progress)
     if part:
-        return _sweep_part(part.part(tasks), part, directory, size, progress)
+        return _sweep_part(part.part(tasks), part, directory, where, progress)
     table = directory / "results.parquet"
     check(table, marks.TABLE, force=force)
     with locked(directory), closing(Journal(directory / shards.RESULTS)) as journal:
         shards.gather(directory, tasks, journal)
         if merge:
             _check_all(tasks, journal, directory)
-        results = _all_run(tasks, journal, size, progress, save=lambda made: write(made.frame(), table, force=force))
+        results = _all_run(tasks, journal, where, progress, save=lambda made: write(made.frame(), table, force=force))
         shards.remove_gathered(directory, journal)
     if not isinstance(grid, Study):
         for text in shards.doubts(directory):
@@ -132,18 +136,35 @@ def sweep(
     return results
 
 
+def _processes(workers: int | None, study: Study) -> int:
+    size = next(n for n in (workers, study.workers, processors()) if n is not None)
+    if size < 1:
+        raise _core.FlashwattError(f"workers: found {size}; expected a whole number, ≥ 1")
+    return size
+
+
+class _Where(NamedTuple):
+    """Where tasks run."""
+
+    executor: Executor | str | None
+    workers: int
+    """The number of processes, if they are those of this machine."""
+    directory: Path | None
+    shard: str = ""
+
+
 def _all_run(
     tasks: list[Task],
     journal: Journal,
-    workers: int,
+    where: _Where,
     progress: SweepProgress | bool | None,
     *,
     elsewhere: Collection[str] = (),
     save: Callable[[Results], object] = lambda _results: None,
 ) -> Results:
     """Run the tasks that have a result neither in the journal nor `elsewhere`, and write the final files."""
-    with sweep_progress(progress) as show:
-        _run_missing(tasks, journal, workers, show or silent, elsewhere)
+    with sweep_progress(progress) as show, Published(where.directory, where.shard.replace("/", "-of-")) as published:
+        _run_missing(tasks, journal, where, progress=show or silent, published=published, elsewhere=elsewhere)
     results = _results(tasks, journal)
     try:
         journal.finish(task.id for task in tasks)
@@ -171,14 +192,14 @@ def _part(shard: tuple[int, int] | None, out: str | os.PathLike[str] | None, *, 
 
 
 def _sweep_part(
-    tasks: list[Task], part: shards.Shard, directory: Path, size: int, progress: SweepProgress | bool | None
+    tasks: list[Task], part: shards.Shard, directory: Path, where: _Where, progress: SweepProgress | bool | None
 ) -> Results:
     """Run a shard; tasks that have a result elsewhere in the directory are not run again."""
     if not tasks:
         return Results([])
     elsewhere = shards.finished(directory, but=part.file)
     with part.locked(directory), closing(Journal(directory / part.file)) as journal:
-        return _all_run(tasks, journal, size, progress, elsewhere=elsewhere)
+        return _all_run(tasks, journal, where, progress, elsewhere=elsewhere)
 
 
 def _check_all(tasks: list[Task], journal: Journal, directory: Path) -> None:
@@ -207,18 +228,38 @@ def _study(
 
 
 def _run_missing(
-    tasks: list[Task], journal: Journal, workers: int, progress: SweepProgress, elsewhere: Collection[str] = ()
+    tasks: list[Task],
+    journal: Journal,
+    where: _Where,
+    *,
+    progress: SweepProgress,
+    published: Published,
+    elsewhere: Collection[str],
 ) -> None:
     total = len({task.id for task in tasks})
     missing = {task.id: task for task in tasks if task.id not in journal and task.id not in elsewhere}
     ended = count(total - len(missing) + 1)
-    progress(total - len(missing), total)
+
+    def show(done: int) -> None:
+        published.runs(done, total)
+        progress(done, total)
+
+    def show_workers(hands: Mapping[str, Hand]) -> None:
+        published.workers(hands)
+        if isinstance(progress, ShowsWorkers):
+            progress.workers(lambda: rows(hands))
+
+    show(total - len(missing))
     in_file = f"in {journal.path}; the same sweep continues from there"
     try:
-        run_tasks(list(missing.values()), journal, workers, lambda _task: progress(next(ended), total))
+        if missing:
+            work = Work(missing.values(), journal, lambda _task: show(next(ended)), show_workers)
+            with opened(where.executor, where.workers) as executor:
+                executor.run(work)
+            work.check()
     except KeyboardInterrupt:
-        where = in_file if journal.path else "in the exception's results"
-        message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {where}"
+        place = in_file if journal.path else "in the exception's results"
+        message = f"interrupted: {next(ended) - 1} of {total} tasks are finished and kept {place}"
         raise SweepInterruptedError(message, _results(tasks, journal)) from None
     except _core.FlashwattError as error:
         finished = next(ended) - 1

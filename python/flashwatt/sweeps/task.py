@@ -32,6 +32,17 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Input:
+    """A file that a run reads."""
+
+    path: Path
+    """As the user named it."""
+    sha256: str
+    """Of its content, and of the variables of the environment that it has, as `Hashes` gives it."""
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One run."""
 
@@ -49,6 +60,8 @@ class Task:
     """The configuration that runs beside this one, and that its figures are compared with."""
     stream: Config | None = None
     """The configuration of a run before this one, whose dispatched requests (`--dispatch-log`) are this one's trace."""
+    inputs: tuple[Input, ...] = ()
+    """The files that the run reads, or the run before it."""
     start_state: Shared | None = None
     """The start state that it shares with other tasks. The report does not depend on it."""
 
@@ -83,9 +96,11 @@ def defined(
         besides += [before, *(hashes.of(path) for path in paths)]
     if baseline:
         _check_precision(resolved)
-        _, other, _, paths = _core.definition(baseline.text, baseline.name, list(baseline.sets))
-        besides += ["against", other, *(hashes.of(path) for path in paths)]
+        _, other, _, beside_paths = _core.definition(baseline.text, baseline.name, list(baseline.sets))
+        besides += ["against", other, *(hashes.of(path) for path in beside_paths)]
+        paths = list(dict.fromkeys([*paths, *beside_paths]))
     common = hashlib.sha256(f"{resolved}{json.dumps(besides)}".encode())
+    inputs = tuple(hashes.input(path) for path in paths)
     tasks = []
     for seed in range(first, first + seeds) if isinstance(seeds, int) else seeds:
         if not 0 <= seed <= _SEED_MAX:
@@ -95,7 +110,7 @@ def defined(
         seeded, beside, before_it = (
             one and Config(one.text, one.name, (*one.sets, f"run.seed={seed}")) for one in (config, baseline, stream)
         )
-        tasks.append(Task(whole.hexdigest(), point, seed, seeded or config, kept, requests, beside, before_it))
+        tasks.append(Task(whole.hexdigest(), point, seed, seeded or config, kept, requests, beside, before_it, inputs))
     return tasks
 
 
@@ -137,6 +152,10 @@ class Hashes:
             self._known[path] = _sha256(path)
         return self._known[path]
 
+    def input(self, path: Path) -> Input:
+        """Describe a file. Raises `FlashwattError` for one that cannot be read."""
+        return Input(path, self.of(path), path.stat().st_size)
+
 
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
@@ -155,5 +174,9 @@ def _sha256(path: Path) -> str:
 
 def _variables(text: bytes) -> bytes:
     """Give the values of the environment that a fio job file has: another value makes another job."""
-    names = sorted({name.decode() for name in re.findall(rb"\$\{(\w+)\}", text)})
-    return "".join(f"{name}={os.environ[name]}\n" for name in names if name in os.environ).encode()
+    return "".join(f"{name}={os.environ[name]}\n" for name in variables(text) if name in os.environ).encode()
+
+
+def variables(text: bytes) -> list[str]:
+    """Name the variables of the environment that a fio job file has."""
+    return sorted({name.decode() for name in re.findall(rb"\$\{(\w+)\}", text)})

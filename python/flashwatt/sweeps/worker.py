@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from flashwatt import _core
-from flashwatt.base.scripts import in_keys
 from flashwatt.config.config import Config
 from flashwatt.sweeps.start_states import Shared, file_of
 from flashwatt.sweeps.task import STOPPED, STREAM, streamed
@@ -49,7 +48,10 @@ class Worker:
         )
 
     def run(self, task: Task) -> bytes:
-        """Run a task and give its line of the results. Raises `FlashwattError` for one that cannot be run."""
+        """Run a task and give its answer: its line of the results, or an error.
+
+        Raises `FlashwattError` if the process ends.
+        """
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -62,20 +64,13 @@ class Worker:
         if not line.endswith(b"\n"):
             status = self._process.wait()
             how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-            raise _core.FlashwattError(f"{_name(task)}: the process that ran it {how}")
-        if line.startswith(b'{"error"'):
-            raise _core.FlashwattError(f"{_name(task)}: {in_keys(json.loads(line)['error'])}")
+            raise _core.FlashwattError(f"the process that ran it {how}")
         return line
 
     def stop(self) -> None:
         """End the process, also in the middle of a run."""
         self._process.kill()
         self._process.communicate()
-
-
-def _name(task: Task) -> str:
-    values = ", ".join(f"{key} = {value!r}" for key, value in task.point.items())
-    return f"task {task.id[:12]} ({values or 'the only point'}, seed {task.seed})"
 
 
 def _request(task: Task) -> bytes:
@@ -98,17 +93,20 @@ def main() -> None:
     """Serve the process that started this one."""
     parent = os.getppid()
     _core.keep_traces(TRACES_BYTES)
-    for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(_answer(json.loads(line), parent))
-        sys.stdout.buffer.flush()
-
-
-def _answer(request: dict[str, Any], parent: int) -> bytes:
-    """The report goes into the line as the engine wrote it. A run that was stopped has no line, but an error."""
 
     def wanted(_done: int, _total: int | None, _now_ns: int, _preparing: str | None) -> bool:
         return os.getppid() == parent
 
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(_answer(json.loads(line), wanted))
+        sys.stdout.buffer.flush()
+
+
+def _answer(request: dict[str, Any], wanted: Progress) -> bytes:
+    """Run a task: the report goes into its line as the engine wrote it.
+
+    A run that `wanted` stops has no line, but an error.
+    """
     try:
         text, name, sets = request["config"]
         kept = request["kept"]
@@ -127,7 +125,7 @@ def _answer(request: dict[str, Any], parent: int) -> bytes:
                 **kept,
             )
         if STOPPED in report and json.loads(report)["status"] == STOPPED:  # seldom parsed: a report may be large
-            raise _core.FlashwattError("stopped before its end: the process that asked for the run is gone")
+            raise _core.FlashwattError("stopped before its end: nobody waits for the run")
     except _core.FlashwattError as error:
         return json.dumps({"error": str(error)}).encode() + b"\n"
     head = json.dumps(request["head"], ensure_ascii=False)
