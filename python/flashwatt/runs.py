@@ -86,11 +86,10 @@ def run(
     Other files of that name are replaced with `force` only. A log that cannot be written makes the status "failed"; the
     figures stay valid. `check` keeps a second account of every page's content and stops at the first difference (slow).
     `against` is a configuration that runs beside this one with the same draws: both end when the differences of the
-    figures of `run.measure.precision` are known. `progress=True` shows a bar, below the cell of a notebook or on a
-    terminal; a function is called as `Progress` says, and ends the run if it returns `False`.
+    figures of `run.measure.precision` are known. `progress=True` shows a bar, in a notebook or on a terminal; a
+    function is called as `Progress` says. Ctrl-C ends the run early: the report has the status "interrupted".
 
-    Ctrl-C ends the run early: the report has the status "interrupted". Raises `FlashwattError` for a configuration that
-    cannot be run, with the key, the value found and the values expected.
+    Raises `FlashwattError` for a configuration that cannot be run, with the key, the value found and those expected.
     """
     config = Config.of(config).override(overrides_of(seed, overrides))
     named = None if isinstance(op_log, bool) else path_of("op_log", op_log)

@@ -100,13 +100,12 @@ def sweep(
 
     `shard=(I, N)` runs a part of the study, the tasks I, I + N, I + 2 N, …, and keeps them in `out/shard-I-of-N.jsonl`.
     Several machines that see the directory run a shard each. A sweep of the whole study takes what shards there have
-    finished, and runs what is missing; with `merge=True` it runs nothing.
+    finished, and runs what is missing; with `merge=True` it runs nothing, and raises if tasks are missing.
 
     The user's cache directory keeps at most `start_states` bytes of start states that several runs share.
 
     Raises `FlashwattError` before the first run for a fault anywhere in the grid or a file that must not be replaced,
-    `SweepInterruptedError` after Ctrl-C, `SweepNotSavedError` if the results cannot be written at the end, and with
-    `merge` a `FlashwattError` if tasks are missing.
+    `SweepInterruptedError` after Ctrl-C, `SweepNotSavedError` if the results cannot be written at the end.
     """
     study = _study(grid, base=base, seeds=seeds, series=series, latency=latency, baseline=baseline)
     size = _processes(workers, study)

@@ -31,8 +31,9 @@ pub(crate) struct Rule {
     asked: Precision,
     settling: Settling,
     batches: Batches,
-    /// Bytes written since the window began.
+    /// Bytes that the host wrote, and pages programmed, since the window began.
     written_bytes: u64,
+    programs: u64,
     /// Whether the window has begun: the start state is worn off.
     has_begun: bool,
     /// The figures of the stretch before the window.
@@ -104,6 +105,7 @@ impl Rule {
             asked: asked.clone(),
             settling,
             written_bytes: 0,
+            programs: 0,
             has_begun,
             before: Vec::new(),
             next_drift_check: 0.0,
@@ -129,7 +131,7 @@ impl Rule {
 
     /// Adds what a look shows.
     pub(super) fn add(&mut self, look: &Look<'_>) -> Stand {
-        self.written_bytes = look.completed.write_bytes;
+        (self.written_bytes, self.programs) = (look.completed.write_bytes, look.flash.programs);
         let totals = Totals::new(look, self.settling.page_bytes as f64);
         self.batches.end(&self.asked.figures, look, totals);
         let requests = self.batches.totals().requests;
@@ -183,7 +185,9 @@ impl Rule {
             return Verdict::GoOn(self.batches.requests);
         }
         self.next_drift_check = 2.0 * requests;
-        if judged.iter().flatten().any(|judged| self.has_drifted(judged)) || (precise && self.has_moved()) {
+        let has_work_left = self.settling.only_reads && self.programs > 0;
+        let has_drifted = judged.iter().flatten().any(|judged| self.has_drifted(judged));
+        if has_work_left || has_drifted || (precise && self.has_moved()) {
             self.warmup.drifts += 1;
             return self.anew();
         }

@@ -35,6 +35,8 @@ pub(crate) struct Settling {
     pub wave_bytes: u64,
     /// Bytes of a page; 0 of a drive without flash of its own.
     pub page_bytes: u64,
+    /// Whether the workload only reads. As long as such a drive programs, it has work left from its start state.
+    pub only_reads: bool,
     /// Requests after which a run may end at the earliest.
     pub least_requests: u64,
 }
@@ -71,6 +73,7 @@ impl Settling {
             turnover_bytes,
             turnover_requests: CACHE_FILLS * entries.max().unwrap_or(0),
             wave_bytes,
+            only_reads: only_reads(config),
             page_bytes: config.drive.ssd().map_or(0, |ssd| u64::from(ssd.device.page_bytes)),
             least_requests,
         }
