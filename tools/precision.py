@@ -27,6 +27,8 @@ FIXED = 400_000
 BOUND = 3_000_000
 """Requests of a run at most: a quantile that lies between two kinds of requests takes very long."""
 CONFIDENCE = 0.95
+LEAST_OF_MEANS, LEAST_OF_TAILS = 0.92, 0.90
+"""Shares of intervals that hold the figure: below them the program ends with 1."""
 
 LIMIT = ["device.preset=limit"]
 SMALL = [*LIMIT, "device.channels=2", "device.ways=2", "device.blocks_per_plane=128", "device.pages_per_block=64"]
@@ -204,8 +206,9 @@ def try_time(name: str, sets: list[str], asked: Asked, _most: int) -> Tried:
     return Tried(name, {}, requests, f"{ratio:.2f}")
 
 
-def show(tried: list[Tried]) -> None:
-    """Print the share of intervals that held, for each figure."""
+def show(tried: list[Tried], least: float) -> bool:
+    """Print the share of intervals that held, for each figure. Give whether all shares are high enough."""
+    enough = True
     totals: dict[str, list[int]] = {}
     for one in tried:
         for key, held in one.held.items():
@@ -216,6 +219,7 @@ def show(tried: list[Tried]) -> None:
             f"{key}: {sum(held)} of {runs} intervals hold the figure of the long run ({100 * sum(held) / runs:.1f} %)"
         )
     print(f"median of {len(tried)}: {statistics.median(one.requests for one in tried):,.0f} requests")
+    return enough
 
 
 def main() -> None:
@@ -242,9 +246,10 @@ def main() -> None:
             tried.append(one)
             held = ", ".join(f"{key} {count}/{len(SEEDS)}" for key, count in one.held.items())
             print(f"{one.name:28} {one.requests:>12,.0f} requests  {held}{one.note}", flush=True)
-    show(tried)
+    enough = show(tried, LEAST_OF_TAILS if given.tails else LEAST_OF_MEANS)
     if given.time:
         print(f"median ratio of a run of {FIXED:,}: {statistics.median(float(one.note) for one in tried):.2f}")
+    sys.exit(0 if enough else 1)
 
 
 if __name__ == "__main__":

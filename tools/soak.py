@@ -49,6 +49,9 @@ PARTS = {
     "elevators": ["cargo", "test", "--locked", "-p", "flashwatt-host", "--test", "elevators", "--", "--nocapture"],
     "live": ["cargo", "test", "--locked", "-p", "flashwatt-live"],
     "python": [sys.executable, "-m", "pytest", "-n", "auto", "-q"],
+    "precision": [sys.executable, "tools/precision.py"],
+    "tails": [sys.executable, "tools/precision.py", "--tails"],
+    "pairs": [sys.executable, "tools/precision.py", "--pairs"],
     "archives": ["bash", "tools/archives.sh", sys.executable],
     "fuzz": ["bash", "tools/fuzz.sh"],
 }

@@ -211,6 +211,22 @@ mod tests {
         }
 
         #[test]
+        fn what_was_added_is_the_later_values(before in prop::collection::vec(0u64..1_000_000, 0..50), after in prop::collection::vec(0u64..1_000_000, 0..50)) {
+            let of = |values: &[u64]| {
+                let mut histogram = Histogram::default();
+                values.iter().for_each(|&v| histogram.add(v));
+                histogram
+            };
+            let (earlier, whole) = (of(&before), of(&[&before[..], &after[..]].concat()));
+            let (added, alone) = (whole.since(&earlier), of(&after));
+            prop_assert_eq!((added.count(), added.sum(), added.bars()), (alone.count(), alone.sum(), alone.bars()));
+            for value in after {
+                prop_assert_eq!(added.up_to(value), alone.up_to(value));
+                prop_assert!(added.up_to(value) >= 1 && (value == 0 || added.quantile(1.0) >= alone.quantile(0.5)));
+            }
+        }
+
+        #[test]
         fn quantiles_are_within_a_bin_of_the_exact_ones(mut values in prop::collection::vec(0u64..10_000_000, 1..500)) {
             let mut histogram = Histogram::default();
             values.iter().for_each(|&v| histogram.add(v));

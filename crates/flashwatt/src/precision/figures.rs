@@ -169,3 +169,24 @@ impl Seen {
         Some(Seen { estimate: Estimate { value, lower, upper }, influence })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: 3 + 5 over 1 + 3 is 2; the first batch has 3 − 2 · 1 = 1 too much, for a mean of 2 below, the second as much too little.
+    #[test]
+    fn a_batch_has_the_influence_that_its_error_has() {
+        let seen = Seen::of_ratio(&[(3.0, 1.0), (5.0, 3.0)], 0.95).expect("there is something below");
+        assert_eq!((seen.estimate.value, seen.influence), (2.0, vec![0.5, -0.5]));
+        assert!(Seen::of_ratio(&[(3.0, 0.0)], 0.95).is_none());
+    }
+
+    #[test]
+    fn every_figure_has_a_key_of_its_own() {
+        for (place, figure) in Figure::ALL.iter().enumerate() {
+            assert_eq!(Figure::ALL.iter().position(|other| other.key == figure.key), Some(place));
+            assert_eq!(Figure::of_key(figure.key), Some(*figure));
+        }
+    }
+}

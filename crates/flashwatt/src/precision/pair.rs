@@ -7,18 +7,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::estimate::{self, Estimate};
 use super::figures::Seen;
-use super::rule::{Judged, Rule, Shared, Stand};
+use super::rule::{Judged, Rule, Shared, Stand, State};
 use flashwatt_core::kernel::stop::{Look, Stop, Verdict};
 
 /// Where two runs meet at the end of each batch.
 #[derive(Default)]
 pub(crate) struct Meeting {
-    state: Mutex<State>,
+    exchange: Mutex<Exchange>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Exchange {
     /// What each run has brought, until the other one takes it.
     brought: [Option<Arc<Brought>>; 2],
     /// Runs that have ended.
@@ -28,7 +28,7 @@ struct State {
 /// What a run brings: nothing when it comes, and then how it stands and what it has seen.
 #[derive(Default)]
 struct Brought {
-    stand: Stand,
+    state: State,
     seen: Vec<Option<Seen>>,
 }
 
@@ -39,8 +39,8 @@ impl Meeting {
         [0, 1].map(|number| Place { meeting: Arc::clone(&meeting), number })
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, Exchange> {
+        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,8 +64,12 @@ impl Place {
     }
 
     /// Waits until this holds, or the other run has ended.
-    fn wait<'a>(&'a self, state: MutexGuard<'a, State>, until: impl Fn(&State) -> bool) -> MutexGuard<'a, State> {
-        let waits = |state: &mut State| !until(state) && !state.gone[1 - self.number];
+    fn wait<'a>(
+        &'a self,
+        state: MutexGuard<'a, Exchange>,
+        until: impl Fn(&Exchange) -> bool,
+    ) -> MutexGuard<'a, Exchange> {
+        let waits = |state: &mut Exchange| !until(state) && !state.gone[1 - self.number];
         self.meeting.changed.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -104,13 +108,10 @@ impl Stop for Half {
         if self.place.exchange(Brought::default()).is_none() {
             return Verdict::End;
         }
-        let stand = self.rule.rule().add(look);
-        let seen = if stand == Stand::Ready { self.rule.rule().seen() } else { Vec::new() };
-        let mine = Brought { stand, seen };
-        let copy = mine.seen.clone();
-        let Some(theirs) = self.place.exchange(mine) else { return Verdict::End };
-        let both = stand.with(theirs.stand);
-        let judged = if both == Stand::Ready { self.differences(&copy, &theirs.seen) } else { Vec::new() };
+        let (state, seen) = self.rule.rule().add(look);
+        let Some(theirs) = self.place.exchange(Brought { state, seen: seen.clone() }) else { return Verdict::End };
+        let both = state.with(theirs.state);
+        let judged = if both.stand == Stand::Ready { self.differences(&seen, &theirs.seen) } else { Vec::new() };
         self.rule.rule().decide(look, both, &judged)
     }
 }

@@ -85,9 +85,29 @@ pub(super) enum Stand {
     Ready,
 }
 
+/// What a run brings to a verdict besides its figures.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct State {
+    pub stand: Stand,
+    /// The drive programs, and the workload only reads.
+    pub has_work_left: bool,
+    /// A figure differs from that of the stretch before the window.
+    pub has_moved: bool,
+}
+
+impl State {
+    /// What two runs in step bring together.
+    pub(super) fn with(self, other: State) -> State {
+        State {
+            stand: self.stand.with(other.stand),
+            has_work_left: self.has_work_left || other.has_work_left,
+            has_moved: self.has_moved || other.has_moved,
+        }
+    }
+}
+
 impl Stand {
-    /// How two runs stand together.
-    pub(super) fn with(self, other: Stand) -> Stand {
+    fn with(self, other: Stand) -> Stand {
         match (self, other) {
             (Stand::Waits, _) | (_, Stand::Waits) => Stand::Waits,
             (Stand::MayBegin, _) | (_, Stand::MayBegin) => Stand::MayBegin,
@@ -129,8 +149,15 @@ impl Rule {
         (self.batches.len(), self.batches.requests)
     }
 
-    /// Adds what a look shows.
-    pub(super) fn add(&mut self, look: &Look<'_>) -> Stand {
+    /// Adds what a look shows, and says how the run stands and what its figures are.
+    pub(super) fn add(&mut self, look: &Look<'_>) -> (State, Vec<Option<Seen>>) {
+        let stand = self.stand_after(look);
+        let seen = if stand == Stand::Ready { self.seen() } else { Vec::new() };
+        let has_work_left = self.settling.only_reads && self.programs > 0;
+        (State { stand, has_work_left, has_moved: self.has_moved(&seen) }, seen)
+    }
+
+    fn stand_after(&mut self, look: &Look<'_>) -> Stand {
         (self.written_bytes, self.programs) = (look.completed.write_bytes, look.flash.programs);
         let totals = Totals::new(look, self.settling.page_bytes as f64);
         self.batches.end(&self.asked.figures, look, totals);
@@ -144,8 +171,8 @@ impl Rule {
     }
 
     /// The verdict, from how it stands and what it is judged by.
-    pub(super) fn decide(&mut self, look: &Look<'_>, stand: Stand, judged: &[Option<Judged>]) -> Verdict {
-        match stand {
+    pub(super) fn decide(&mut self, look: &Look<'_>, state: State, judged: &[Option<Judged>]) -> Verdict {
+        match state.stand {
             _ if look.is_last => Verdict::End,
             Stand::MayBegin => {
                 self.has_begun = true;
@@ -153,7 +180,7 @@ impl Rule {
                 self.anew()
             }
             Stand::Waits | Stand::Short => Verdict::GoOn(self.batches.requests),
-            Stand::Ready => self.judge(judged),
+            Stand::Ready => self.judge(state, judged),
         }
     }
 
@@ -177,7 +204,7 @@ impl Rule {
     }
 
     /// The verdict on this run's figures, or on their differences.
-    fn judge(&mut self, judged: &[Option<Judged>]) -> Verdict {
+    fn judge(&mut self, state: State, judged: &[Option<Judged>]) -> Verdict {
         let requests = self.batches.totals().requests;
         self.next_check = requests * GROWTH;
         let precise = judged.iter().all(|judged| judged.as_ref().is_some_and(|judged| self.is_precise(judged)));
@@ -185,9 +212,8 @@ impl Rule {
             return Verdict::GoOn(self.batches.requests);
         }
         self.next_drift_check = 2.0 * requests;
-        let has_work_left = self.settling.only_reads && self.programs > 0;
         let has_drifted = judged.iter().flatten().any(|judged| self.has_drifted(judged));
-        if has_work_left || has_drifted || (precise && self.has_moved()) {
+        if state.has_work_left || has_drifted || (precise && state.has_moved) {
             self.warmup.drifts += 1;
             return self.anew();
         }
@@ -215,14 +241,14 @@ impl Rule {
     }
 
     /// Whether a figure differs from that of the stretch before the window, by more than half of the precision and more than chance.
-    fn has_moved(&self) -> bool {
-        let differs = |(before, seen): (&Option<f64>, Option<Seen>)| {
+    fn has_moved(&self, seen: &[Option<Seen>]) -> bool {
+        let differs = |(before, seen): (&Option<f64>, &Option<Seen>)| {
             let (Some(before), Some(seen)) = (before, seen) else { return false };
             let value = seen.estimate.value;
             let half = (seen.estimate.upper - value).max(value - seen.estimate.lower);
             (before - value).abs() > (MOVED * self.asked.relative_error * value.abs()).max(CHANCE * half)
         };
-        self.before.iter().zip(self.seen()).any(differs)
+        self.before.iter().zip(seen).any(differs)
     }
 
     /// Takes the window for warm-up.
@@ -267,9 +293,8 @@ impl Stop for Shared {
 
     fn look(&mut self, look: &Look<'_>) -> Verdict {
         let mut rule = self.rule();
-        let stand = rule.add(look);
-        let seen = if stand == Stand::Ready { rule.seen() } else { Vec::new() };
+        let (state, seen) = rule.add(look);
         let judged: Vec<_> = seen.into_iter().map(|seen| seen.map(Judged::from)).collect();
-        rule.decide(look, stand, &judged)
+        rule.decide(look, state, &judged)
     }
 }
