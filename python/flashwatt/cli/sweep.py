@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from flashwatt._core import FlashwattError
 from flashwatt.base import marks
@@ -118,7 +119,7 @@ def sweep(study: Path | None, out: Path | None, workers: int | None, format_: st
     would have written.
     """
     if directory := options.pop("follow"):
-        _follow(directory, [study, out, workers, *options.values()])
+        _follow(directory)
         return
     where = Where(workers, executor_of(options, workers))
     if study is None or out is None:
@@ -136,9 +137,11 @@ def sweep(study: Path | None, out: Path | None, workers: int | None, format_: st
         _of_the_whole(Study.read(study), out, where, {**options, "format": format_}, force=force)
 
 
-def _follow(directory: Path, others: list[Any]) -> None:
+def _follow(directory: Path) -> None:
     """Show the progress of a sweep that runs elsewhere, until it ends."""
-    if any(others):
+    context = click.get_current_context()
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    if [name for name, source in sources.items() if source == ParameterSource.COMMANDLINE] != ["follow"]:
         raise click.UsageError("--follow: runs nothing, and shows the sweep that runs; expected no other option")
     from functools import partial
 
