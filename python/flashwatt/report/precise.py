@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
 from rich.text import Text
 
 from flashwatt.base.units import count, counted
@@ -22,11 +23,11 @@ _ENDS = {
 }
 
 
-def of_precision(precision: Json) -> Text:
+def of_precision(precision: Json) -> Table:
     """Say why the run ended, and give the interval of each figure and each difference."""
-    text = Text(_HEAD, "dim")
-    text.append("\n".join(_lines(precision)).replace("\n", f"\n{' ' * len(_HEAD)}"), "default")
-    return text
+    table = Table.grid()
+    table.add_row(Text(_HEAD, "dim"), Text("\n".join(_lines(precision))))
+    return table
 
 
 def _lines(precision: Json) -> Iterator[str]:

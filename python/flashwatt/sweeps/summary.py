@@ -150,9 +150,22 @@ def _explained(results: Results, *, per_run: bool) -> str:
     if per_run:
         return "one row for each run"
     if seeds < 2:  # noqa: PLR2004
-        return "one run for each point, so that no interval is known (`seeds = 5` in the study gives them)"
+        return (
+            _known(results)
+            or "one run for each point, so that no interval is known (`seeds = 5` in the study gives them)"
+        )
     varied = varied_by_seeds(one.report.config for one in results)
     return f"means over {seeds} seeds, ± half of the 95 % confidence interval; {varied}"
+
+
+def _known(results: Results) -> str:
+    """Say how many runs ended by the precision of their figures, if the study asks for one."""
+    asked = [one.report.precision for one in results if one.report.precision]
+    if not asked:
+        return ""
+    known = sum(one.ended_by == "precision" for one in asked)
+    ended = f"{known} of {len(asked)} runs ended when their figures were known"
+    return f"{ended}; `Results.precision` in Python gives intervals, and differences from a baseline"
 
 
 def _figure(row: dict[str, Any], key: str, doubts: str, *, per_run: bool) -> str:

@@ -20,8 +20,8 @@ const SHARE_OF_WARMUP: f64 = 0.5;
 /// more than this many half widths of its intervals: two independent stretches of one length do so in 3 % of cases.
 const MOVED: f64 = 0.5;
 const CHANCE: f64 = 1.5;
-/// Groups of batches that differ by less than this share of the precision do not drift.
-const NEGLIGIBLE: f64 = 0.1;
+/// Quarters of a window that differ from it by less than this share of the precision do not drift.
+const NEGLIGIBLE: f64 = 0.25;
 /// No interval is narrower than this share of the precision that was asked for. What is slower than the window, or differs from seed to seed,
 /// does not show in it: the phases of dies at a low load do both.
 const NARROWEST: f64 = 0.5;
