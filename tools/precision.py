@@ -15,7 +15,7 @@ import os
 import statistics
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import flashwatt
@@ -189,7 +189,8 @@ def try_pair(name: str, both: tuple[list[str], list[str]], asked: Asked, most: i
     own, other = both
     reports = [precise(own, asked, seed, other) for seed in SEEDS]
     requests, warmup, note = lengths(reports, most)
-    long, beside = truth(own, requests, warmup), truth(other, requests, warmup)
+    with ThreadPoolExecutor(2) as both_at_once:
+        long, beside = both_at_once.map(lambda sets: truth(sets, requests, warmup), both)
     held = dict.fromkeys(asked.figures, 0)
     for report in reports:
         for one in report["precision"]["against"]["differences"] or ():
