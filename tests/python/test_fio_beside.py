@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import fio_beside
 
 
+@pytest.mark.filterwarnings("default")  # the warning is to be seen, and not to fail
 def test_drawn_jobs_are_those_of_fio(tmp_path: Path) -> None:
     if shutil.which("fio") is None:
         warnings.warn("fio is not installed: NO STREAM WAS COMPARED WITH FIO'S (apt-get install fio)", stacklevel=1)
