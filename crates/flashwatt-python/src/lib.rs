@@ -213,7 +213,7 @@ fn shared_start(py: Python<'_>, config_text: &str, file_name: &str, sets: Vec<St
     flashwatt::shared_start(&config).as_ref().map(json).transpose()
 }
 
-/// Keeps traces in memory from now on, up to so many bytes, so that several runs read each once; 0 keeps none.
+/// Keeps traces in memory from now on, up to this number of bytes: several runs then read each once. 0 keeps none.
 #[pyfunction]
 fn keep_traces(bytes_max: u64) {
     trace::keep(bytes_max);

@@ -94,7 +94,7 @@ def file_of(config: Config, wanted: Shared, progress: Progress) -> Path | None:
 
 
 def trim(bytes_max: int) -> None:
-    """Remove files, those first that were used longest ago, until all take at most so many bytes."""
+    """Remove files, those first that were used longest ago, until all take at most `bytes_max`."""
     place = directory()
     with suppress(OSError, _core.FlashwattError):
         if place.is_dir():
@@ -123,7 +123,7 @@ def _lay_down(config: Config, path: Path, bytes_max: int, progress: Progress) ->
 
 
 def _make_room(place: Path, bytes_max: int) -> bool:
-    """Remove the files that were used longest ago until the others take at most so many bytes. Give whether they do."""
+    """Remove the files that were used longest ago until the others take at most `bytes_max`. Give whether they do."""
     found = sorted((path.stat().st_mtime_ns, path.stat().st_size, path) for path in place.glob(f"*{_ENDING}"))
     total = sum(size for _, size, _ in found)
     for _, size, path in found:

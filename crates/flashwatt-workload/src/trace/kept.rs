@@ -235,7 +235,7 @@ struct FileState {
 static KEPT: Mutex<Kept> = Mutex::new(Kept { bytes_max: 0, entries: Vec::new() });
 static READINGS: AtomicU64 = AtomicU64::new(0);
 
-/// Keeps traces that are replayed in up to so many bytes of memory from now on; 0: none, which is how a process begins. What
+/// Keeps traces that are replayed, in at most this number of bytes from now on; 0: none, which is how a process begins. What
 /// was used longest ago goes first.
 pub fn keep(bytes_max: u64) {
     let mut kept = kept();
@@ -324,7 +324,7 @@ impl Kept {
         }
     }
 
-    /// Drops entries until there is room for so many bytes more.
+    /// Drops entries until there is room for this number of bytes.
     fn make_room(&mut self, bytes: u64) {
         while self.entries.iter().map(|entry| entry.bytes).sum::<u64>() + bytes > self.bytes_max {
             self.entries.remove(0);
