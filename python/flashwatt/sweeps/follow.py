@@ -1,6 +1,6 @@
 """How far a sweep is, for other processes: a small file in the directory of the results.
 
-The process of a sweep, or of a shard, writes its file anew every two seconds and removes it at its end. A process that sees
+The process of a sweep, or of a shard, writes its file anew every two seconds and removes it at its end. Who sees
 the directory can follow: no network and no lock is needed. A file that a killed process has left is recognised by its
 process, on the same machine, or because it does not change.
 """

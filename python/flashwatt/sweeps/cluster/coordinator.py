@@ -50,7 +50,7 @@ _LOOK_S = 1.0
 _FETCH_S = 30.0
 _LAST_FETCH_S = 2.0
 _UNSTARTED_MAX = 10
-"""A batch that was on this number of workers when they died counts as the reason, even if none said that it had begun."""
+"""A batch that was on as many workers when they died counts as the reason, even if none said that it had begun."""
 
 
 class Batch:
